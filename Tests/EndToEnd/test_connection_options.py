@@ -434,6 +434,9 @@ def abstract_socket(grpc_server):
 
 def test_abstract_unix_socket(call, rpcurl, abstract_socket):
     succeeds(call("--abstract-unix-socket", abstract_socket, f"http://localhost/{HELLO}"))
+    succeeds(call(f"unix-abstract:{abstract_socket}", HELLO))
+    result = rpcurl("check", f"unix-abstract:{abstract_socket}")
+    assert f"abstract socket {abstract_socket}\n" in result.out, result.out
     result = rpcurl("check", "--abstract-unix-socket", abstract_socket, "http://localhost")
     assert f"abstract socket {abstract_socket}\n" in result.out, result.out
 

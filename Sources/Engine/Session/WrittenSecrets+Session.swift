@@ -175,7 +175,7 @@ extension WrittenSecrets {
   private static func hasCredentials(target: String) -> Bool {
     let start = target.firstRange(of: "://")?.upperBound ?? target.startIndex
     let behindScheme = target[start...]
-    return !target.hasPrefix("unix:")
+    return !Target.isSocket(target)
       && (behindScheme.prefixOfScalars { $0 != "/" }.utf8.contains(UInt8(ascii: "@"))
         || behindScheme.utf8.contains(UInt8(ascii: "?")))
   }

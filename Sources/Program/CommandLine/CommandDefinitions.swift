@@ -6,7 +6,7 @@ extension CommandTable {
     """
 
   private static let target =
-    "The server: a URL, HOST:PORT (https, or http with --plaintext) or unix:PATH (http)."
+    "The server: a URL, [HOST]:PORT (https, or http with --plaintext) or unix:PATH (http)."
 
   /// The usage of the program.
   package static let usage = callUsage + "\nrpcurl COMMAND [OPTIONS] …"

@@ -70,7 +70,7 @@ struct MethodCompletion {
   /// Splits a URL into the server, with a slash, and the path; nil if there is no path yet.
   private static func split(_ text: String) -> (base: String, path: String)? {
     let start = text.range(of: "://")?.upperBound ?? text.startIndex
-    guard let slash = text[start...].firstIndex(of: "/"), slash > start, !text.hasPrefix("unix:") else {
+    guard let slash = text[start...].firstIndex(of: "/"), slash > start, !Target.isSocket(text) else {
       return nil
     }
     let end = text.index(after: slash)

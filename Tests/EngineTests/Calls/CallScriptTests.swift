@@ -121,6 +121,14 @@ struct CallScriptTests {
     #expect(try script(.grpcurl, [], target: target).replacing(" -plaintext /s", with: " /s") == command)
   }
 
+  @Test func writesAbstractSockets() throws {
+    let target = "unix-abstract:s"
+    #expect(try script(.curl, [], target: target).contains(" --abstract-unix-socket s "))
+    #expect(try script(.rpcurl, [], target: target).contains(" unix-abstract:s "))
+    #expect(try script(.buf, [], target: target).contains("# not in buf curl: unix-abstract:s"))
+    #expect(throws: Failure.self) { try script(.grpcurl, [], target: target) }
+  }
+
   @Test func writesTLSForGrpcurl() throws {
     #expect(
       try script(

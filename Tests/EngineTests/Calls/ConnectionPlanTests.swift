@@ -103,6 +103,9 @@ struct ConnectionPlanTests {
     let target = Target(baseURL: "http://localhost", unixSocket: "/target")
     #expect(try plan([], target).unixSocket == "/target")
     #expect(try plan(["--unix-socket", "/option"], target).unixSocket == "/option")
+    let abstract = Target(baseURL: "http://localhost", unixSocket: "name", isAbstract: true)
+    #expect(try plan([], abstract).unixSocket == nil)
+    #expect(try plan([], abstract).abstractUnixSocket == "name")
   }
 
   @Test(arguments: ["a", "a:1", "a:1:b", "a:1:b:2:c", "[::1:1:b:2", "a]:1:b:2"])

@@ -186,6 +186,7 @@ struct ProjectFileTests {
     "-I x/../..=protos", "--proto /etc/*.proto", "--proto */../../x", "--descriptor-set /dev/stdin",
     "--descriptor-set -", "--proto ../x.proto",
     "--proto link/x.proto", "target unix:/run/x.sock", "target unix:../x", "target unix:link/x",
+    "target unix-abstract:x",
   ])
   func needsTrust(line: String) throws {
     try write(line)
@@ -202,7 +203,8 @@ struct ProjectFileTests {
     "-I github.com/x=protos",
     "--proto protos/**/*.proto", "--proto a:/etc/x.proto",
     "--descriptor-set x.binpb", "--proto x.proto", "--proto none/x.proto", "target localhost:1",
-    "target https://demo.example", "target unix:x.sock", "--format json", "-v", "-m 5",
+    "target https://demo.example", "target :1", "target dns:///a:1", "target unix:x.sock", "--format json",
+    "-v", "-m 5",
   ])
   func needsNoTrust(line: String) throws {
     try write(line)

@@ -13,6 +13,15 @@ struct TargetTests {
     ("http://[fe80::1%2]", false, "http://[fe80::1%2]"),
     ("[fe80::1%eth0.1]:80", true, "http://[fe80::1%eth0.1]:80"),
     ("http://[fe80::1%25br-0]", false, "http://[fe80::1%25br-0]"), ("a:65535", true, "http://a:65535"),
+    (":50051", true, "http://localhost:50051"), (":50051/x", false, "https://localhost:50051/x"),
+    ("grpc://a:1", false, "http://a:1"), ("GRPCS://a:1/x", false, "https://a:1/x"),
+    ("dns:///a:1", true, "http://a:1"), ("dns:a:1", false, "https://a:1"), ("dns:a", false, "https://a"),
+    ("passthrough:///a:1", true, "http://a:1"), ("ipv4:1.2.3.4:5", true, "http://1.2.3.4:5"),
+    ("ipv6:[::1]:5", true, "http://[::1]:5"), ("ipv6:2001:db8::1", true, "http://[2001:db8::1]"),
+    // Hosts of these names.
+    ("dns:53", true, "http://dns:53"), ("ipv4:80/x", true, "http://ipv4:80/x"),
+    ("xds:1", true, "http://xds:1"),
+    ("grpc:1", true, "http://grpc:1"),
   ])
   func parsesServer(text: String, isPlaintext: Bool, url: String) throws {
     let target = try Target.parse(server: text, isPlaintext ? .never : .byTarget)
@@ -33,6 +42,31 @@ struct TargetTests {
     #expect(target.argument == argument)
   }
 
+  @Test func parsesNameOfAbstractSocket() throws {
+    let target = try Target.parse(server: "unix-abstract:a b", .byTarget)
+    #expect(target == Target(baseURL: "http://localhost", unixSocket: "a b", isAbstract: true))
+    #expect(target.name == "unix-abstract:a b")
+    #expect(target.argument == "'unix-abstract:a b'")
+    let secure = try Target.parse(server: "unix-abstract:a", .always)
+    #expect(secure.argument == "--abstract-unix-socket a https://localhost")
+  }
+
+  @Test(arguments: [
+    ("xds:///a", "rpcurl asks no xDS server for addresses", "write HOST:PORT of a server"),
+    (
+      "dns://8.8.8.8/a:1", "the system resolves names, not a server that the target names",
+      "write dns:///HOST:PORT; --resolve HOST:PORT:ADDRESS gives the address of a host"
+    ),
+    ("ipv4:1.2.3.4:5,1.2.3.5:5", "several addresses", "write one of them"),
+    ("ipv6:[::1]:5,[::2]:5", "several addresses", "write one of them"),
+  ])
+  func rejectsNamesOfOtherPrograms(text: String, why: String, hint: String) {
+    let failure = #expect(throws: Failure.self) { try Target.parse(server: text, .byTarget) }
+    #expect(failure?.message?.what == text)
+    #expect(failure?.message?.why == why)
+    #expect(failure?.message?.hint == hint)
+  }
+
   @Test(arguments: [
     ("", "''", "missing host"), ("http://", "http://", "missing host"), ("/a", "/a", "missing host"),
     ("unix:", "unix:", "missing path after unix:"),
@@ -45,7 +79,13 @@ struct TargetTests {
     ("a b", "a b", "not a target"), ("a\u{7f}", "a\u{7f}", "not a target"), ("[::1", "[::1", "not a target"),
     ("[zz]", "[zz]", "not a target"), ("http://a/b?key=secret", "http://a/b?…", "a query is not allowed"),
     ("http://a/b#x", "http://a/b#…", "a fragment is not allowed"),
-    ("a:1?x", "a:1?…", "a query is not allowed"), (":80", ":80", "not a target"),
+    ("a:1?x", "a:1?…", "a query is not allowed"), (":", ":", "not a target"),
+    (":0", ":0", "the port is not a number from 1 to 65535"),
+    ("grpcs://a", "grpcs://a", "grpcs:// and --plaintext contradict each other"),
+    ("grpc://u:secret@a", "target", "credentials are not allowed in it"),
+    ("unix-abstract:", "unix-abstract:", "missing path after unix-abstract:"),
+    ("ipv4:a:1", "ipv4:a:1", "not an IPv4 address"), ("ipv6:a", "ipv6:a", "not an IPv6 address"),
+    ("ipv6:[zz]:1", "ipv6:[zz]:1", "not a target"), ("dns:///", "dns:///", "missing host"),
   ])
   func rejectsInvalidServer(text: String, what: String, why: String) {
     let failure = #expect(throws: Failure.self) { try Target.parse(server: text, .never) }

@@ -31,7 +31,7 @@ extension CheckReport {
     if let error = facts.error, cause?.layer != .tls {
       add("connection", .failed, error.message, hint: cause.map(hint))
     } else {
-      add("connection", .passed, target.unixSocket ?? facts.peer ?? "made")
+      add("connection", .passed, (target.isAbstract ? nil : target.unixSocket) ?? facts.peer ?? "made")
     }
   }
 

@@ -20,8 +20,9 @@ package enum ConnectionPlan {
     connection.certificate = try certificate(options, sources)
     connection.oldestTLS = options.has(.tls13) ? .tls13 : options.has(.tls12) ? .tls12 : nil
     connection.serverName = options.text(.servername)
-    connection.unixSocket = options.text(.unixSocket) ?? target.unixSocket
-    connection.abstractUnixSocket = options.text(.abstractUnixSocket)
+    connection.unixSocket = options.text(.unixSocket) ?? (target.isAbstract ? nil : target.unixSocket)
+    connection.abstractUnixSocket =
+      options.text(.abstractUnixSocket) ?? (target.isAbstract ? target.unixSocket : nil)
     try checkLength(connection.unixSocket ?? connection.abstractUnixSocket)
     connection.ipVersion = options.last(of: [.ipv4, .ipv6]).map { $0.id == .ipv4 ? .v4 : .v6 }
     connection.connectTo = try options.all(.connectTo).map(AddressArguments.connectTo)

@@ -39,7 +39,9 @@ struct ProjectLines {
   /// Whether a line needs trust. An option that does not exist, or that no file can have, is reported later.
   func needsTrust(_ line: ConfigurationLine) -> Bool {
     let value = line.value ?? ""
-    if line.name == "target" { return value.hasPrefix("unix:") && !isInside(String(value.dropFirst(5))) }
+    if line.name == "target" {
+      return Target.isSocket(value) && !(value.hasPrefix("unix:") && isInside(String(value.dropFirst(5))))
+    }
     guard let option = line.option(command), option.isConfigurable else { return false }
     switch option.trust {
     case .harmless: return false

@@ -8,13 +8,19 @@ package struct Target: Equatable {
   package var baseURL: String
   /// The path of the Unix socket to connect to; nil for the host of the URL.
   package var unixSocket: String?
+  /// Whether the path is a name of the abstract namespace.
+  package var isAbstract = false
 
   /// The name of the server in messages.
-  package var name: String { unixSocket.map { "unix:\($0)" } ?? baseURL }
+  package var name: String {
+    unixSocket.map { "\(isAbstract ? Self.abstractScheme : Self.socketScheme)\($0)" } ?? baseURL
+  }
+  /// The option that names the socket.
+  package var socketOption: String { isAbstract ? "--abstract-unix-socket" : "--unix-socket" }
   /// The server as arguments of a command.
   package var argument: String {
     guard let unixSocket, isTLS else { return ShellText(name).quoted }
-    return "--unix-socket \(ShellText(unixSocket).quoted) \(ShellText(baseURL).quoted)"
+    return "\(socketOption) \(ShellText(unixSocket).quoted) \(ShellText(baseURL).quoted)"
   }
   /// Whether the connection uses TLS.
   package var isTLS: Bool {
@@ -71,25 +77,72 @@ package struct Target: Equatable {
   }
 
   private static func parse(_ text: String, _ tls: TLSChoice) throws(Failure) -> (Target, path: Substring) {
-    if text.hasPrefix("unix:") {
-      let path = text.dropFirst("unix:".count)
-      guard !path.isEmpty else { throw Failure(.usage, text, "missing path after unix:") }
+    for form in [socketScheme, abstractScheme] where text.hasPrefix(form) {
+      let path = text.dropFirst(form.utf8.count)
+      guard !path.isEmpty else { throw Failure(.usage, text, "missing path after \(form)") }
       let scheme = if case .always = tls { "https" } else { "http" }
-      return (Target(baseURL: "\(scheme)://localhost", unixSocket: String(path)), "")
+      return (
+        Target(
+          baseURL: "\(scheme)://localhost", unixSocket: String(path), isAbstract: form == abstractScheme), ""
+      )
     }
     let isPlaintext = if case .never = tls { true } else { false }
-    for known in ["http", "https"] where text.lowercased().hasPrefix("\(known)://") {
-      guard !isPlaintext || known == "http" else {
-        throw Failure(.usage, shown(text), "https:// and --plaintext contradict each other")
+    for (known, isTLS) in [("http", false), ("https", true), ("grpc", false), ("grpcs", true)]
+    where text.lowercased().hasPrefix("\(known)://") {
+      guard !isPlaintext || !isTLS else {
+        throw Failure(.usage, shown(text), "\(known):// and --plaintext contradict each other")
       }
-      let (authority, path) = try split(text.dropFirst(known.count + 3), in: text)
-      return (Target(baseURL: "\(known)://\(authority)"), path)
+      let (authority, path) = try split(text.dropFirst(known.utf8.count + 3), in: text)
+      return (Target(baseURL: "\(isTLS ? "https" : "http")://\(authority)"), path)
     }
-    guard !text.contains("://") else {
+    let address = try address(text)
+    guard !address.contains("://") else {
       throw Failure(.usage, shown(text), "not a URL of http or https", hint: forms)
     }
-    let (authority, path) = try split(text[...], in: text)
+    let (authority, path) = try split(address[...], in: text)
     return (Target(baseURL: "\(isPlaintext ? "http" : "https")://\(authority)"), path)
+  }
+
+  private static let socketScheme = "unix:"
+  private static let abstractScheme = "unix-abstract:"
+
+  /// Whether a text names a Unix socket.
+  package static func isSocket(_ text: String) -> Bool {
+    text.hasPrefix(socketScheme) || text.hasPrefix(abstractScheme)
+  }
+
+  /// `HOST:PORT` of a target that is `:PORT` or has a scheme of gRPC's names; other texts as they are.
+  private static func address(_ text: String) throws(Failure) -> String {
+    guard !text.hasPrefix(":") else { return "localhost\(text)" }
+    // A host may have the name of a scheme, as services of compose do.
+    guard case (let scheme, let rest?) = text.parted(at: ":"), UInt16(rest.prefix { $0 != "/" }) == nil else {
+      return text
+    }
+    switch scheme {
+    case "dns", "passthrough":
+      guard rest.hasPrefix("//") else { return String(rest) }
+      guard rest.hasPrefix("///") else {
+        throw Failure(
+          .usage, shown(text), "the system resolves names, not a server that the target names",
+          hint: "write \(scheme):///HOST:PORT; --resolve HOST:PORT:ADDRESS gives the address of a host")
+      }
+      return String(rest.dropFirst(3))
+    case "ipv4", "ipv6":
+      guard !rest.contains(",") else {
+        throw Failure(.usage, shown(text), "several addresses", hint: "write one of them")
+      }
+      let isBare = scheme == "ipv6" && !rest.hasPrefix("[")
+      let host = rest.prefix { $0 != ":" && $0 != "/" }
+      guard scheme == "ipv6" ? rest.contains(":") : host.allSatisfy({ $0.isNumber || $0 == "." }) else {
+        throw Failure(
+          .usage, shown(text), "not an \(scheme == "ipv4" ? "IPv4" : "IPv6") address", hint: forms)
+      }
+      return isBare ? "[\(rest)]" : String(rest)
+    case "xds":
+      throw Failure(
+        .usage, shown(text), "rpcurl asks no xDS server for addresses", hint: "write HOST:PORT of a server")
+    default: return text
+    }
   }
 
   private static func split(_ rest: Substring, in text: String) throws(Failure) -> (Substring, Substring) {
@@ -114,7 +167,7 @@ package struct Target: Equatable {
 
   /// The target for error messages, without what may be a password or a key.
   package static func shown(_ text: String) -> String {
-    text.hasPrefix("unix:") ? text : TargetSyntax.shown(text)
+    isSocket(text) ? text : TargetSyntax.shown(text)
   }
 
   private func appending(_ prefix: some Sequence<Substring>) -> Target {

@@ -60,7 +60,7 @@ package struct ConnectionAdvice {
     case .clientCertificateRefused: "use --cert FILE with a certificate that the server trusts"
     case .serverWithoutTLS: plaintext
     case .serverWithTLS:
-      target.unixSocket.map { "use --unix-socket \(ShellText($0).quoted) https://localhost" }
+      target.unixSocket.map { "use \(target.socketOption) \(ShellText($0).quoted) https://localhost" }
         ?? "omit --plaintext, or use https:// in the URL"
     case .noCommonTLSVersion: "omit --tlsv1.3, or update the older side"
     case .handshakeRefused: afterHandshake

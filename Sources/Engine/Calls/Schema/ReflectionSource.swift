@@ -236,7 +236,7 @@ package struct ReflectionSource {
       "\($0.name):\($0.value)"
     }
     return ReflectionCache.Key(
-      target: ReflectionCache.name(of: target, socket: connection.unixSocket),
+      target: ReflectionCache.name(of: target, socket: connection.unixSocket ?? target.unixSocket),
       service: service,
       facts: [
         target.baseURL, connection.unixSocket ?? "", protocolName.rawValue, version?.rawValue ?? "",

@@ -103,7 +103,7 @@ package struct SchemaQuery {
 
   /// Whether an argument can only be a server, not the name of a symbol.
   private static func isTarget(_ text: String) -> Bool {
-    text == "localhost" || text.contains("://") || text.hasPrefix("unix:")
+    text == "localhost" || text.contains("://") || Target.isSocket(text)
       || text.contains(":") && !text.contains(".proto")
   }
 

@@ -60,7 +60,12 @@ struct BufCommand {
       }
       if let key = call.text(.key) ?? call.text(.cert) { script.add("--key", ShellText(key)) }
     }
-    if let path = call.settings.target.unixSocket { script.add("--unix-socket", ShellText(path)) }
+    let target = call.settings.target
+    if target.isAbstract {
+      call.missing.append(target.name)
+    } else if let path = target.unixSocket {
+      script.add("--unix-socket", ShellText(path))
+    }
     switch call.plan?.connection.httpVersion ?? call.settings.baseConnection.httpVersion {
     case .http2 where !call.isTLS, .http2PriorKnowledge: script.add("--http2-prior-knowledge")
     case .http1 where !call.isTLS && usesReflection:

@@ -86,7 +86,8 @@ struct CurlCommand {
   }
 
   private mutating func addConnection() {
-    if let path = call.settings.target.unixSocket { script.add("--unix-socket", ShellText(path)) }
+    let target = call.settings.target
+    if let path = target.unixSocket { script.add(ShellText(target.socketOption), ShellText(path)) }
     switch plan.connection.httpVersion {
     case .http1: script.add("--http1.1")
     case .http2: script.add(call.isTLS ? "--http2" : "--http2-prior-knowledge")

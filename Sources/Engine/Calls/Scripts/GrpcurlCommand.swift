@@ -42,6 +42,11 @@ struct GrpcurlCommand {
         .usage, "--explain --format grpcurl", "grpcurl has no URLs with a path",
         hint: "use --format buf")
     }
+    guard !target.isAbstract else {
+      throw Failure(
+        .usage, "--explain --format grpcurl", "grpcurl has no sockets of the abstract namespace",
+        hint: "use --format curl")
+    }
     if let path = call.text(.unixSocket) ?? target.unixSocket {
       script.add("-unix")
       if call.text(.unixSocket) != nil, !call.isGiven(.authority) {
