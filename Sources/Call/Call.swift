@@ -174,7 +174,8 @@ package final class Call {
   }
 
   /// The message with this index, from 0 on, is sent.
-  func isSent(message index: Int, _ size: MessageSize) {
+  func isSent(message index: Int, _ size: MessageSize, _ message: [UInt8]?) {
+    if let message { observer.receive(sent: message, isRepeated: index < sent) }
     guard index == sent else { return }
     sent += 1
     observer.receive(wire: .requestMessage(size))

@@ -41,6 +41,12 @@ package protocol CallObserver: AnyObject {
   /// Receives the size of a message on the wire: of each request message that was sent, and if
   /// `CallRequest.reportsSizes`, of each response message that has arrived and has not passed the chain.
   func receive(wire event: CallEvent<MessageSize>)
+  /// Receives a request message as it was sent, if `CallRequest.reportsMessages`, before its size.
+  ///
+  /// - Parameters:
+  ///   - message: The message in the codec of the call.
+  ///   - isRepeated: Whether an earlier attempt has sent it.
+  func receive(sent message: [UInt8], isRepeated: Bool)
   /// An attempt at the call has ended, before an interceptor decides whether another follows. Only for calls with an
   /// interceptor that may retry or that hedges. The request's start is reported first, and the response afterwards.
   func attemptEnded(_ report: AttemptReport)
@@ -63,6 +69,8 @@ extension CallObserver {
   package func attemptEnded(_ report: AttemptReport) {}
   /// Does nothing.
   package func receive(wire event: CallEvent<MessageSize>) {}
+  /// Does nothing.
+  package func receive(sent message: [UInt8], isRepeated: Bool) {}
   /// Ignores backpressure; sufficient for callers that send few messages.
   package func wantInput(_ isWanted: Bool) {}
 }

@@ -26,6 +26,8 @@ package struct CallRequest: Sendable {
   package var wire: CallParameters
   /// Whether the observer receives the size of each received message.
   package var reportsSizes = false
+  /// Whether the observer receives each request message as it was sent, in every attempt.
+  package var reportsMessages = false
   /// The interceptors that the call passes through, in the order of the request path unless their priorities or
   /// placements differ.
   package var interceptors: [InterceptorRegistration] = []

@@ -96,13 +96,13 @@ final class Exchange: ChainTransport, TransferDelegate {
       switch state {
       case .collecting:
         try wire.encode(bytes, into: &body)
-        unsent.append(end: body.count, size(bytes.count, on: body.count - bodyBytes))
+        unsent.append(end: body.count, size(bytes.count, on: body.count - bodyBytes), reported(bytes))
         bodyBytes = body.count
       case .open(let transfer):
         var piece: [UInt8] = []
         try wire.encode(bytes, into: &piece)
         bodyBytes += piece.count
-        unsent.append(end: bodyBytes, size(bytes.count, on: piece.count))
+        unsent.append(end: bodyBytes, size(bytes.count, on: piece.count), reported(bytes))
         transfer.send(piece)
       case .idle, .ended: break
       }
@@ -110,6 +110,8 @@ final class Exchange: ChainTransport, TransferDelegate {
       fail(error)
     }
   }
+
+  private func reported(_ message: [UInt8]) -> [UInt8]? { request.reportsMessages ? message : nil }
 
   private func size(_ bytes: Int, on wireBytes: Int) -> MessageSize {
     MessageSize(bytes: bytes, wireBytes: wireBytes, compression: request.wire.compression)
@@ -301,8 +303,8 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func transfer(sentBytes: Int) {
-    while let size = unsent.popFirst(sentBytes: sentBytes) {
-      call?.isSent(message: measured.sentMessages, size)
+    while let (size, message) = unsent.popFirst(sentBytes: sentBytes) {
+      call?.isSent(message: measured.sentMessages, size, message)
       measured.sentMessages += 1
       measured.sentMessageBytes += size.bytes
     }

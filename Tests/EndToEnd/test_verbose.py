@@ -45,6 +45,23 @@ def test_twice_shows_the_connection_and_messages(call, grpc_server, options):
     assert [line for line in err.splitlines() if line in lines] == lines
 
 
+def test_shows_the_message_that_left(call, grpc_server):
+    err = call("-v", "--set", "name=Ada", "--use", "edit,set=name=Eve", data="{}")
+    assert '\n>\n> {"name":"Eve"}\n< HTTP/2 200' in err
+    long = call("-v", data=json.dumps({"name": "x" * 5000}))
+    assert re.search(r'^> {"name":"x{4087}… \(5011 bytes of text\)$', long, re.M)
+    assert f'> {{"name":"{"x" * 5000}"}}\n' in call("-vv", data=json.dumps({"name": "x" * 5000}))
+    assert '> {"name":"[redacted]"}\n' in call("-v", "--redact", "name")
+    assert '> {"name":"A"}\n' in call("-v", "--redact", "name", "--show-secrets")
+
+
+@pytest.mark.parametrize(("option", "count"), [("-v", 1), ("-vv", 3)])
+def test_shows_the_message_of_each_attempt(demo, grpc_server, option, count):
+    use = ["--use", "retry,attempts=3,codes=not_found,initial=1ms", "-d", '{"id":"9"}']
+    err = demo(option, *use, f"{grpc_server.url}/{SERVICE}/Find").exits(69).err
+    assert err.count('> {"id":"9"}\n') == count
+
+
 def test_compression_of_messages(call):
     err = call("-vv", "--compression", "gzip", data=json.dumps({"stringValue": "x" * 4000}), method="Echo")
     (sent,) = re.findall(r"^\* sent message 0: 4003 bytes \((\d+) on the wire, gzip\)$", err, re.M)

@@ -14,6 +14,12 @@ public struct DescriptorOptions: Sendable {
     self.pool = pool
   }
 
+  /// Whether these options of a field have `debug_redact`: its values are no part of texts for people.
+  package var redactsInDebugText: Bool {
+    guard !serialized.isEmpty, let records = try? WireRecord.all(in: serialized[...]) else { return false }
+    return records.last { $0.number == 16 }?.bool == true
+  }
+
   /// The options as a message of `google.protobuf.FileOptions`, `MessageOptions` and so on. Custom options
   /// are extensions of it: `(google.api.http).get`.
   ///

@@ -46,6 +46,7 @@ package struct CallPlan {
     request.protocolName = settings.protocolName
     request.wire = settings.wire
     request.reportsSizes = settings.verbosity > 1
+    request.reportsMessages = settings.verbosity > 0
     request.connection = connection
     return request
   }

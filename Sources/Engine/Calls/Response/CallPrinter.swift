@@ -151,6 +151,14 @@ package final class CallPrinter: CallObserver {
   }
 
   package func receive(wire event: CallEvent<MessageSize>) {
+  package func receive(sent message: [UInt8], isRepeated: Bool) {
+    guard plan.verbosity > (isRepeated ? 1 : 0) else { return }
+    let shown = SentMessage(
+      type: plan.method.input, codec: plan.wire.codec, encoding: plan.jsonEncoding,
+      secretNames: plan.showsSecrets ? nil : plan.secretNames)
+    trace(">", redaction.text(shown.text(message, isWhole: plan.verbosity > 1)))
+  }
+
     if held == nil { print(event) } else { add(.wire(event)) }
   }
 
