@@ -40,6 +40,43 @@ def on_terminal(rpcurl, *words, env=None, errors=False):
     return process.returncode, shown.decode().replace("\r\n", "\n")
 
 
+# Rows
+
+
+@pytest.mark.parametrize(
+    ("options", "out"),
+    [
+        (["--filter", "int64Value", "--filter", ".strings"], '-5\t["one","two words"]\n'),
+        (["--filter", "stringValue", "--filter", "nesteds[].label"], 'a "b"\\n\t["p",""]\n'),
+        (["--filter", "stringValue", "--filter", "color", "--format", "csv"], 'stringValue,color\n"a ""b""\n",COLOR_RED\n'),
+        (["--filter", ".color", "--format", "tsv"], "color\nCOLOR_RED\n"),
+        (["--filter", "color", "--filter", "timestamp", "--filter-missing", "null"], "COLOR_RED\t\n"),
+        (["--filter", "color", "--filter", "timestamp", "--filter-missing", "skip", "--format", "csv"], "color,timestamp\n"),
+    ],
+)
+def test_several_fields_are_a_row(echo, options, out):
+    echo(*options).exits(0, out)
+
+
+def test_names_of_columns_are_printed_once(rpcurl, grpc_server, descriptor_set):
+    words = ["--descriptor-set", descriptor_set, "--format", "csv", "--filter", "number", f"{grpc_server.url}/{SERVICE}/Count"]
+    rpcurl(*words, "-d", '{"from":1,"to":3}').exits(0, "number\n1\n2\n3\n")
+    rpcurl(*words, "-d", '{"from":1}').exits(0, "number\n")
+    rpcurl(*words, "--each", "--jobs", 2, "-d", '{"from":1,"to":2}' * 2).exits(0, "number\n1\n2\n1\n2\n")
+
+
+def test_filters_of_the_command_line_replace_those_of_the_configuration(echo, tmp_path):
+    config = write(tmp_path / "config", "--filter color\n--filter boolValue\n")
+    echo("--config", config).exits(0, "COLOR_RED\ttrue\n")
+    echo("--config", config, "--filter", "int64Value").exits(0, "-5\n")
+
+
+@pytest.mark.parametrize(("form", "text"), [("hex", "ff00"), ("text", "\ufffd\0"), ("escape", "\\377\\000"), ("base64", "/wA=")])
+def test_forms_of_bytes(echo, form, text):
+    assert json.loads(echo("--bytes", form).out)["bytesValue"] == text
+    echo("--bytes", form, "--filter", "bytesValue").exits(0, text + "\n")
+
+
 # --filter
 
 

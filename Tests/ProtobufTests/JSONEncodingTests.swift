@@ -143,6 +143,18 @@ import Testing
         == #"{"numbers":{"0":"0"}}"#)
   }
 
+  @Test(arguments: [
+    (BytesForm.base64, "6162", #""YWI=""#), (.hex, "00ff0a", #""00ff0a""#), (.text, "6122c3bc", #""a\"ü""#),
+    (.text, "61ff", "\"a\u{fffd}\""), (.escape, "615c0aff27", #""a\\\\\\n\\377\\'""#),
+  ])
+  func writesFormsOfBytes(form: BytesForm, bytes: String, text: String) throws {
+    var options = JSONEncodingOptions()
+    options.bytes = form
+    let count = bytes.utf8.count / 2
+    let message = hex("520\(count)" + bytes)
+    #expect(try json("test3.Scalars", message, options) == "{\"someBytes\":\(text)}")
+  }
+
   @Test func writesInt64AsNumbers() throws {
     let options = JSONEncodingOptions(int64s: .numbers)
     func written(_ typeName: String, _ text: String) throws -> String {

@@ -18,7 +18,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Interceptors
   case use, plugin, noUse, attribute
   // Output
-  case format, textFormat, emitDefaults, enumNumbers, int64Numbers, protoNames, unknownFields
+  case format, textFormat, emitDefaults, enumNumbers, int64Numbers, bytesForm, protoNames, unknownFields
   case filter, filterMissing, raw, limit
   case output, verbose, color, timing
   case showSecrets, redact, explain

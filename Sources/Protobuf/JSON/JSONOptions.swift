@@ -39,6 +39,9 @@ public struct JSONEncodingOptions: Sendable, Equatable {
   /// them. Those of well-known types whose JSON is no object are not written.
   package var unknownFields = UnknownFields.drop
 
+  /// How the values of bytes fields are written.
+  package var bytes = BytesForm.base64
+
   /// Makes options; compact ProtoJSON by default.
   public init(
     emitDefaults: Bool = false, enumNumbers: Bool = false, protoNames: Bool = false,
@@ -50,4 +53,13 @@ public struct JSONEncodingOptions: Sendable, Equatable {
     self.int64s = int64s
     self.pretty = pretty
   }
+}
+
+/// The form of bytes in JSON: in ProtoJSON base64; others are for people and cannot be read again.
+package enum BytesForm: String, Sendable {
+  case base64, hex
+  /// UTF-8, in which other bytes become U+FFFD.
+  case text
+  /// ASCII with the escapes of text format.
+  case escape
 }

@@ -31,7 +31,7 @@ extension WireToJSON {
     case .string: return try string(field, &reader)
     case .bytes:
       let bytes = try reader.lengthDelimited()
-      base64(bytes)
+      if options.bytes == .base64 { base64(bytes) } else { otherForm(bytes) }
       return bytes.isEmpty
     case .message, .group: return false
     default: break
@@ -120,6 +120,28 @@ extension WireToJSON {
     out.append(UInt8(ascii: "\""))
     Base64.append(bytes, padding: true, to: &out)
     out.append(UInt8(ascii: "\""))
+  }
+
+  /// Writes bytes in a form other than base64.
+  @inline(never)
+  private mutating func otherForm(_ bytes: UnsafeRawBufferPointer) {
+    switch options.bytes {
+    case .base64, .text:
+      if JSONText.appendIfValid(bytes, to: &out) { return }
+      repairsText = true
+      JSONText.appendString(String(decoding: bytes, as: UTF8.self), to: &out)
+    case .hex:
+      out.append(UInt8(ascii: "\""))
+      for byte in bytes {
+        for digit in [byte >> 4, byte & 15] { out.append(digit < 10 ? 48 + digit : 87 + digit) }
+      }
+      out.append(UInt8(ascii: "\""))
+    case .escape:
+      var text = OutputBuffer(capacity: bytes.count + 16)
+      TextEscapes.append(bytes, isText: false, to: &text)
+      let content = UnsafeRawBufferPointer(start: text.base + 1, count: text.count - 2)
+      _ = JSONText.appendIfValid(content, to: &out)
+    }
   }
 
   mutating func enumeration(_ field: FieldPointer, _ number: Int32) {

@@ -108,8 +108,10 @@ struct OptionTableTests {
     .harmless: [
       .reflect, .reflectVersion, .noCache, .http1, .http2, .http2PriorKnowledge, .http3, .ipv4, .ipv6,
       .connectTimeout, .keepaliveTime, .protocolName, .userAgent, .codec, .connectGet, .compression,
-      .acceptCompression, .maxTime, .dataFormat, .chunk, .seed, .allowUnknownFields, .format, .emitDefaults,
-      .enumNumbers, .int64Numbers, .protoNames, .unknownFields, .filter, .filterMissing, .limit, .verbose,
+      .acceptCompression, .maxTime, .unordered, .dataFormat, .chunk, .seed, .allowUnknownFields, .format,
+      .emitDefaults,
+      .enumNumbers, .int64Numbers, .bytesForm, .protoNames, .unknownFields, .filter, .filterMissing, .limit,
+      .verbose,
       .color, .timing, .redact, .attribute,
       .kind, .comments, .response, .showError, .errorFormat, .watch, .wait,
       .rules, .ignoredRule, .onlyNames,

@@ -199,7 +199,8 @@ extension Invocation {
   /// Throws if an option of JSON was typed for an output that is not JSON. Lines of the configuration file are ignored
   /// then.
   package func checkJSON(output: String) throws(Failure) {
-    for id in [OptionID.emitDefaults, .enumNumbers, .int64Numbers, .protoNames] where has(id) {
+    for id in [OptionID.emitDefaults, .enumNumbers, .int64Numbers, .bytesForm, .protoNames]
+    where has(id) || text(id) != nil {
       guard !isTyped(id) else {
         throw Failure(.usage, OptionTable[id].name, "only for JSON; the output is \(output)")
       }
@@ -212,6 +213,7 @@ extension Invocation {
       emitDefaults: has(.emitDefaults), enumNumbers: has(.enumNumbers), protoNames: has(.protoNames),
       int64s: has(.int64Numbers) ? .numbers : .strings)
     encoding.unknownFields = choice(.unknownFields) ?? .drop
+    encoding.bytes = choice(.bytesForm) ?? .base64
     return encoding
   }
 }

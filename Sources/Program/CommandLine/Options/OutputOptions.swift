@@ -29,6 +29,13 @@ extension OptionTable {
       "Many programs, also jq before 1.7, round numbers above 9007199254740991 (2^53 - 1).",
       example: "rpcurl --int64-numbers https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
+    Option(
+      .bytesForm, "--bytes", .choice("base64 hex text escape"), "FORM", .output, .callsAndConvert,
+      "Print bytes fields in JSON and of --filter as base64, hex, text or escape.",
+      "hex has two digits for each byte. text is UTF-8, in which other bytes become U+FFFD. escape is ASCII as in text format: "
+        + "\\n, \\377. Only base64 is read again as the same bytes.",
+      example: "rpcurl --bytes hex https://demo.example demo.v1.Demo/Hello", standard: "base64",
+      trust: .harmless),
       .protoNames, "--proto-names", .flag, "", .output, .callsAndConvert,
       "Print field names as they are in the schema.",
       example: "rpcurl --proto-names https://demo.example demo.v1.Demo/Hello",
