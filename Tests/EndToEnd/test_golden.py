@@ -142,7 +142,8 @@ def formats() -> list[str]:
 def add_formats() -> None:
     def write(session: Transcript, format: str) -> None:
         for color in ("never", "always"):
-            words = (*PLAIN, "--format", format, "--color", color)
+            columns = ("--filter", ".") if format in ("tsv", "csv") else ()
+            words = (*PLAIN, "--format", format, "--color", color, *columns)
             session.call("Echo", *words, data=RICH)
             session.call("Count", *words, data={"from": 1, "to": 2})
             session.call("Count", *words, *FAILING, data={"from": 1, "to": 2})

@@ -142,7 +142,7 @@ extension Session {
   }
 
   /// The options that a line may have for its call.
-  static let optionsOfLines = [OptionID.filter, .filterMissing, .limit, .raw].map { OptionTable[$0] }
+  static let optionsOfLines = [OptionID.filter, .filterMissing, .format, .limit, .raw].map { OptionTable[$0] }
 
   /// The options of a line.
   func callOptions(_ typed: [SessionWords.Word]) throws -> [Argument] {
@@ -157,7 +157,6 @@ extension Session {
       throw Failure(
         .usage, other.name, "not an option of one call", hint: "options \(other.name) sets it for all calls")
     }
-    _ = try FieldFilter.only(invocation)
     return try invocation.arguments.map { try Argument($0.id, $0.text, name: $0.name) }
   }
 
@@ -168,7 +167,10 @@ extension Session {
   ///   - output: The destination of the responses.
   ///   - own: The options of the call.
   package func plan(_ text: String, _ output: StandardOutput, _ own: [Argument] = []) throws -> CallPlan {
-    let options = own.isEmpty ? options : Invocation(.session, options.arguments + own)
+    let hasFilter = own.contains { $0.id == .filter }
+    let options =
+      own.isEmpty
+      ? options : Invocation(.session, options.arguments.filter { !hasFilter || $0.id != .filter } + own)
     let server = try server()
     let found = try schema.method(Self.methodName(text), options, server: server)
     let name = MethodName(service: found.1.service, method: found.1.name)

@@ -63,6 +63,8 @@ package struct SessionState {
     }
     let given = invocation.count(.verbose)
     if given > 0 { verbosity = given }
+    // The columns of a row are given together.
+    if invocation.last(.filter) != nil { fixed.removeAll { $0.id == .filter } }
     for argument in invocation.arguments where Self.isKept(argument.id) {
       let option = OptionTable[argument.id]
       // Each call reads it again.

@@ -127,7 +127,9 @@ package struct Invocation: Sendable {
   /// schema, which are searched after those that are typed.
   mutating func insert(before: [Argument], after: [Argument], target: Positional?) {
     configuredTarget = target
-    arguments = before + arguments + after
+    // The columns of a row are given together.
+    let hasFilter = last(.filter) != nil
+    arguments = before.filter { !hasFilter || $0.id != .filter } + arguments + after
   }
 
   mutating func fail(_ error: ParseError) { errors.append(error) }

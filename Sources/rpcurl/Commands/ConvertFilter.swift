@@ -26,12 +26,16 @@ struct ConvertFilter {
   ///   - hasSchema: Whether fields have names.
   /// - Throws: `Failure` if the path is invalid.
   init?(_ options: Invocation, of type: MessageType, hasSchema: Bool) throws(Failure) {
-    let argument = try FieldFilter.only(options)
+    let arguments = options.all(.filter)
+    let argument = arguments.first
     text = argument?.text ?? ""
     isRaw = options.has(.raw)
     missing = options.choice(.filterMissing) ?? .fail
     self.type = type
     if !hasSchema, let filter = argument {
+      guard arguments.count == 1 else {
+        throw Failure(.usage, "--no-schema", "one field is printed, but \(arguments.count) are given")
+      }
       guard let numbers = NumberSelector(try FieldFilter.path(filter)) else {
         throw Failure(
           .usage, "--filter \(text)", "not a path of field numbers", hint: "use a path such as 3[0].1")
@@ -61,19 +65,19 @@ struct ConvertFilter {
     switch selector {
     case .path(let filter):
       try filter.append(
-        Message(type, serialized: message), named: "message \(index)", options: options,
+        Message(type, serialized: message), named: "message \(index + 1)", options: options,
         escapesControls: escapesControls, to: &out)
     case .numbers(let numbers):
       let values = try numbers.append(message, options: isRaw ? nil : options, to: &out)
       guard values.refused == 0 else {
         throw Failure(
-          .assertion, "--filter \(text) --raw", "message \(index) has a number there, which has no bytes")
+          .assertion, "--filter \(text) --raw", "message \(index + 1) has a number there, which has no bytes")
       }
       guard values.found == 0 else { return }
       switch missing {
       case .fail:
         throw Failure(
-          .assertion, "--filter \(text)", "message \(index) has no such field",
+          .assertion, "--filter \(text)", "message \(index + 1) has no such field",
           hint: "--filter-missing skip, or null, accepts such messages")
       case .null: out += "null\n".utf8
       case .skip: break

@@ -56,6 +56,37 @@ struct MessageWriterTests {
     #expect(try print([order], "Place", options + ["--protocol", "connect", "--codec", "json"]) == text)
   }
 
+  @Test(arguments: [
+    (["--filter", "id", "--filter", ".itemCount"], "a\t2\n"), (["--filter", "id", "--format", "csv"], "a\n"),
+    (["--filter", "id", "--filter", "parts"], "a\t[{\"id\":\"b\"},{\"id\":\"c\"}]\n"),
+    (["--filter", "parts[].id", "--filter", "id", "--format", "csv"], "\"[\"\"b\"\",\"\"c\"\"]\",a\n"),
+    (["--filter", "parts[0]", "--filter", "id", "--format", "tsv"], "{\"id\":\"b\"}\ta\n"),
+    (["--filter", "id", "--filter", "parts[7].id", "--filter-missing", "null"], "a\t\n"),
+    (["--filter", "id", "--filter", "parts[7].id", "--filter-missing", "skip"], ""),
+  ])
+  func writesRow(options: [String], text: String) throws {
+    #expect(try print([order], "Place", options) == text)
+  }
+
+  @Test func quotesValuesOfRows() {
+    let cells = ["a b", "a,b", "a\"b", "a\nb", "a\r", "a\tb\\", ""]
+    #expect(
+      FieldRow(isCSV: true, hasHead: true).line(cells)
+        == "a b,\"a,b\",\"a\"\"b\",\"a\nb\",\"a\r\",a\tb\\,\n")
+    #expect(
+      FieldRow(isCSV: false, hasHead: false).line(cells)
+        == "a b\ta,b\ta\"b\ta\\nb\ta\\r\ta\\tb\\\\\t\n")
+  }
+
+  @Test(arguments: [
+    (["--filter", "id"], nil), (["--filter", "id", "--filter", ".itemCount"], nil),
+    (["--filter", ".id", "--filter", "parts[].id", "--format", "tsv"], "id\tparts[].id\n"),
+    (["--filter", "id", "--format", "csv"], "id\n" as String?),
+  ])
+  func namesColumns(options: [String], head: String?) throws {
+    #expect(try CallPlan.ofOrders("Place", options).filter?.head == head)
+  }
+
   @Test func separatesMessagesOfStream() throws {
     let messages = [#"{"id":"a"}"#, "{}"]
     #expect(try print(messages, "Watch", ["--format", "text"]) == "id: \"a\"\n\n")
@@ -73,6 +104,9 @@ struct MessageWriterTests {
     ),
     (["--filter", "a..b"], .usage, "--filter a..b", nil),
     (["--filter", "parts.id"], .usage, "--filter parts.id", nil),
+    (["--format", "csv"], .usage, "--format csv", "requires --filter"),
+    (["--filter", "id", "--filter", "id", "--raw"], .usage, "--raw", "cannot be combined with columns"),
+    (["--filter", "id", "--filter", "nam"], .schema, "--filter nam", "shop.Order has no field nam"),
     (["--filter", "id", "--format", "text"], .usage, "--filter", "cannot be combined with --format text"),
   ])
   func rejectsInvalidFilter(options: [String], status: RPCurlProgram.ExitStatus, what: String, why: String?) {

@@ -259,7 +259,7 @@ struct ParserTests {
       ("--protocol GRPC h M", "--protocol GRPC", "not one of grpc, grpc-web, connect", "did you mean grpc?"),
       (
         "--format jsn h M", "--format jsn",
-        "not one of pretty, json, text, binary, events, none, sh, curl, grpcurl, buf",
+        "not one of pretty, json, text, binary, tsv, csv, events, none, sh, curl, grpcurl, buf",
         "did you mean json?"
       ),
       (

@@ -111,6 +111,7 @@ package final class CallPrinter: CallObserver {
 
   /// Sets whether the reader of the output is behind.
   package func setOutputBehind(_ isBehind: Bool) {
+    guard isBehind != isOutputBehind else { return }
     isOutputBehind = isBehind
     updateFlowControl()
   }
@@ -150,7 +151,6 @@ package final class CallPrinter: CallObserver {
     return 1
   }
 
-  package func receive(wire event: CallEvent<MessageSize>) {
   package func receive(sent message: [UInt8], isRepeated: Bool) {
     guard plan.verbosity > (isRepeated ? 1 : 0) else { return }
     let shown = SentMessage(
@@ -159,6 +159,7 @@ package final class CallPrinter: CallObserver {
     trace(">", redaction.text(shown.text(message, isWhole: plan.verbosity > 1)))
   }
 
+  package func receive(wire event: CallEvent<MessageSize>) {
     if held == nil { print(event) } else { add(.wire(event)) }
   }
 
@@ -321,6 +322,7 @@ package final class CallPrinter: CallObserver {
     self.end = end
     guard !isUnsent else { return }
     end = redaction.end(end)
+    if end.error == nil, received == 0 { writeHead() }
     if plan.verbosity > 0 {
       for line in end.error?.response?.text?.split(whereSeparator: \.isNewline) ?? [] {
         trace("<", String(line))
@@ -374,8 +376,10 @@ package final class CallPrinter: CallObserver {
         event.add("message", raw: String(decoding: json, as: UTF8.self))
         write(event)
       case .text, .binary: try output.write(append)
-      case .pretty where plan.filter != nil, .json where plan.filter != nil: try output.write(append)
-      case .pretty, .json:
+      case _ where plan.filter != nil:
+        if received == 0 { writeHead() }
+        try output.write(append)
+      case .pretty, .json, .tsv, .csv:
         try output.write { out in
           let start = out.count
           try append(&out)
@@ -394,6 +398,12 @@ package final class CallPrinter: CallObserver {
       throw RPCError(.internal, "invalid response: not a \(type): \(error)", origin: .violation)
     }
     received += 1
+  }
+
+  /// Writes the names of the columns; a batch has them once.
+  private func writeHead() {
+    guard plan.batch == nil, let head = plan.filter?.head else { return }
+    output.write { $0.append(head) }
   }
 
   /// Whether nothing but a message itself decides how it is printed: as its JSON and a line feed, or not at all.

@@ -7,8 +7,13 @@ package enum OutputFormat: String {
   case json
   case text
   case binary
+  case tsv
+  case csv
   case events
   case none
+
+  /// Whether each message is a row of fields, below a line with their names.
+  var isRow: Bool { self == .tsv || self == .csv }
 }
 
 /// Writes response messages in the chosen format.

@@ -1,12 +1,13 @@
 extension OptionTable {
   static let output: [Option] = [
     Option(
-      .format, "--format", .choice("pretty json text binary events none sh curl grpcurl buf"), "NAME",
+      .format, "--format", .choice("pretty json text binary tsv csv events none sh curl grpcurl buf"), "NAME",
       .output,
       .calls,
-      "Format of responses: pretty, json, text, binary, events or none (default: pretty on a terminal, else json).",
-      "json prints one message per line, events all events of the call as NDJSON. Several messages are one per line in "
-        + "text format, and each is prefixed with its length (a varint) in binary. With --explain, sh, curl, grpcurl and "
+      "Format of responses: pretty, json, text, binary, tsv, csv, events or none (default: pretty or json).",
+      "pretty is the default on a terminal. json prints one message per line, events all events of the call as NDJSON. Several messages are one per line in "
+        + "text format, and each is prefixed with its length (a varint) in binary. tsv and csv print the columns of --filter below "
+        + "a line with their names. With --explain, sh, curl, grpcurl and "
         + "buf print the call as a shell command of rpcurl, curl, grpcurl or buf curl.",
       example: "rpcurl --format events https://demo.example demo.v1.Demo/Hello",
       grpcurl: "format", sessionVerb: "format", expressed: [.grpcurl, .buf], trust: .harmless, isCommon: true),
@@ -29,13 +30,13 @@ extension OptionTable {
       "Many programs, also jq before 1.7, round numbers above 9007199254740991 (2^53 - 1).",
       example: "rpcurl --int64-numbers https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
-    Option(
       .bytesForm, "--bytes", .choice("base64 hex text escape"), "FORM", .output, .callsAndConvert,
       "Print bytes fields in JSON and of --filter as base64, hex, text or escape.",
       "hex has two digits for each byte. text is UTF-8, in which other bytes become U+FFFD. escape is ASCII as in text format: "
         + "\\n, \\377. Only base64 is read again as the same bytes.",
       example: "rpcurl --bytes hex https://demo.example demo.v1.Demo/Hello", standard: "base64",
       trust: .harmless),
+    Option(
       .protoNames, "--proto-names", .flag, "", .output, .callsAndConvert,
       "Print field names as they are in the schema.",
       example: "rpcurl --proto-names https://demo.example demo.v1.Demo/Hello",
@@ -49,19 +50,22 @@ extension OptionTable {
       example: "rpcurl --unknown-fields show https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .filter, "--filter", .text, "PATH", .output, .callAndConvert,
-      "Print only this field of each message, raw.",
+      "Print only this field of each message, raw; several are columns.",
       "Strings are printed without quotes, the elements of a list one per line, and messages as JSON on one line. [] "
         + "means all elements (users[].name), a negative index counts from the end (users[-1]), and a map has its keys "
         + "(labels.zone, labels[\"a b\"]). The path may continue in the content of an Any, a Struct or a Value, and . is "
         + "the whole message: see rpcurl-language(7). With convert --no-schema, it has numbers of fields (3[0].1). A "
-        + "message without the field is an error with exit "
-        + "code 8, unless --filter-missing says otherwise.",
+        + "message without the field is an error with exit code 8, unless --filter-missing says otherwise. "
+        + "Several are one line for each message, with tabs between them, in which a tab, a line feed, a carriage return "
+        + "and a backslash are \\t, \\n, \\r and \\\\. --format tsv also has a line with the names, and so has --format csv, "
+        + "which has commas and quotation marks as RFC 4180 describes. A list, and what [] finds, is one column, a JSON array.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
-      trust: .harmless, isCommon: true, completion: "ask:filter"),
+      repeats: true, trust: .harmless, isCommon: true, completion: "ask:filter"),
     Option(
       .filterMissing, "--filter-missing", .choice("fail null skip"), "ACTION", .output, .callAndConvert,
       "For messages without the field of --filter: fail, null or skip.",
-      "null prints null in place of the field, and skip prints nothing.",
+      "null prints null in place of the field, and skip prints nothing. In a row, null leaves the column empty, and skip omits "
+        + "the row.",
       example: "rpcurl --filter user.id --filter-missing skip https://demo.example demo.v1.Demo/List",
       standard: "fail", trust: .harmless),
     Option(
