@@ -63,6 +63,7 @@ _rpcurl_arguments() {
 --each|||flag
 --rows|||file
 --jobs|||none
+--unordered|||flag
 --fail-early|||flag
 --repeat|||none
 --every|||none
@@ -70,13 +71,14 @@ _rpcurl_arguments() {
 --plugin|+||ask:plugin
 --no-use|+||ask:use
 --attribute|+||none
---format|||list pretty json text binary events none sh curl grpcurl buf
+--format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
+--bytes|||list base64 hex text escape
 --proto-names||--keep-proto-names|flag
 --unknown-fields|||list show drop
---filter|||ask:filter
+--filter|+||ask:filter
 --filter-missing|||list fail null skip
 --raw|||flag
 --limit|||none
@@ -150,10 +152,11 @@ _rpcurl_arguments() {
 --plugin|+||ask:plugin
 --no-use|+||ask:use
 --attribute|+||none
---format|||list pretty json text binary events none sh curl grpcurl buf
+--format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
+--bytes|||list base64 hex text escape
 --proto-names||--keep-proto-names|flag
 --unknown-fields|||list show drop
 -v --verbose|+|-i --include|flag
@@ -226,10 +229,11 @@ _rpcurl_arguments() {
 --plugin|+||ask:plugin
 --no-use|+||ask:use
 --attribute|+||none
---format|||list pretty json text binary events none sh curl grpcurl buf
+--format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
+--bytes|||list base64 hex text escape
 --proto-names||--keep-proto-names|flag
 --unknown-fields|||list show drop
 -v --verbose|+|-i --include|flag
@@ -697,9 +701,10 @@ _rpcurl_arguments() {
 --emit-defaults|||flag
 --enum-numbers|||flag
 --int64-numbers|||flag
+--bytes|||list base64 hex text escape
 --proto-names||--keep-proto-names|flag
 --unknown-fields|||list show drop
---filter|||ask:filter
+--filter|+||ask:filter
 --filter-missing|||list fail null skip
 --raw|||flag
 --type|||ask:type

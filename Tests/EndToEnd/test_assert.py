@@ -159,7 +159,7 @@ def test_conditions_apply_to_each_call_of_a_batch(call, tmp_path):
     use = f"assert,check=.name != Eve,junit={report}"
     result = call("Hello", "--each", "--use", use, data='{"name":"Ada"}{"name":"Eve"}{"name":"Joe"}')
     assert (result.code, len(result.out.splitlines())) == (8, 3)
-    assert 'call 1: assertion failed: .name != Eve: expected != "Eve", got "Eve"' in result.err
+    assert 'call 2: assertion failed: .name != Eve: expected != "Eve", got "Eve"' in result.err
     suite = ET.parse(report).getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
 

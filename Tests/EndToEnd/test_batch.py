@@ -1,4 +1,4 @@
-"""Batches: one unary call for each message, some at a time, over one connection, with responses in order."""
+"""Batches: one call for each message, some at a time, over one connection, with responses in order."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import raw_http2
 from harness import names, relay
 from raw_http2 import RESPONSE, OK, STATUS_OK
 
-HELLO, FIND, DELAY = "demo.v1.Demo/Hello", "demo.v1.Demo/Find", "demo.v1.Demo/Delay"
+HELLO, FIND, DELAY, COUNT = (f"demo.v1.Demo/{name}" for name in ("Hello", "Find", "Delay", "Count"))
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_each_call_has_a_deadline_of_its_own(batch, grpc_server):
     batch("--max-time", "600ms", f"{grpc_server.url}/{DELAY}", input=data).exits(0)
     late = batch("--max-time", "300ms", "--jobs", 2, f"{grpc_server.url}/{DELAY}", input='{"milliseconds":9000}{}')
     assert late.code == 68 and late.out == "{}\n"
-    assert "call 0: demo.v1.Demo/Delay: deadline_exceeded" in late.err
+    assert "call 1: demo.v1.Demo/Delay: deadline_exceeded" in late.err
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
@@ -122,17 +122,48 @@ def test_interceptors_and_plugins_see_each_call(batch, connect_server):
 
 def test_invalid_data_has_no_events(batch, grpc_server):
     result = batch("--format", "events", f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"nope":1}').exits(4).reports("nope")
-    assert {json.loads(line)["call"] for line in result.out.splitlines()} == {0}
+    assert {json.loads(line)["call"] for line in result.out.splitlines()} == {1}
 
 
 def test_events_carry_the_call(batch, grpc_server):
     result = batch("--format", "events", "--jobs", 3, f"{grpc_server.url}/{FIND}", input='{"id":"1"}{"id":"9"}{"id":"2"}').exits(69)
     events = result.lines()
     assert [e["call"] for e in events] == sorted(e["call"] for e in events)
-    for call, code in enumerate(["ok", "not_found", "ok"]):
+    for call, code in enumerate(["ok", "not_found", "ok"], 1):
         own = [e for e in events if e["call"] == call]
         assert [e["event"] for e in own if e["event"] != "message"] == ["start", "sent", "headers", "end", "metrics"]
         assert [e["code"] for e in own if e["event"] == "end"] == [code]
+
+
+def test_calls_with_a_response_stream(batch, grpc_server):
+    data = '{"from":1,"to":3}' * 3
+    for jobs in (1, 8):
+        result = batch("--jobs", jobs, f"{grpc_server.url}/{COUNT}", input=data).succeeds()
+        assert len(result.lines()) == 9 and result.lines()[:3] * 3 == result.lines()
+    limited = batch("--limit", 1, f"{grpc_server.url}/{COUNT}", input=data).succeeds()
+    assert limited.lines() == [result.lines()[0]] * 3
+    events = batch("--format", "events", "--jobs", 3, f"{grpc_server.url}/{COUNT}", input=data).succeeds().lines()
+    assert [e["call"] for e in events if e["event"] == "message"] == [1, 1, 1, 2, 2, 2, 3, 3, 3]
+
+
+def test_a_response_stream_waits_for_its_turn_in_bounded_memory(rpcurl, start_server, descriptor_set):
+    """Of two calls the second has far more responses than may wait."""
+    server = start_server("grpc_server.py")
+    options = ["--each", "--jobs", 2, "--descriptor-set", descriptor_set, "--filter", "."]
+    with rpcurl.start(*options, f"{server.url}/{COUNT}") as process:
+        process.stdin.write(b'{"from":1,"to":20000}' * 2)
+        process.stdin.close()
+        lines = process.stdout.read().splitlines()
+        assert process.wait() == 0
+    assert len(lines) == 40000 and lines[:20000] == lines[20000:]
+
+
+def test_calls_are_printed_as_they_end(batch, start_server):
+    server = start_server("grpc_server.py")
+    data = '{"milliseconds":60000}{"milliseconds":1}'
+    options = ["--jobs", 2, "--max-time", "1s", "--unordered", "--format", "events"]
+    events = batch(*options, f"{server.url}/{DELAY}", input=data).exits(68).lines()
+    assert [e["call"] for e in events if e["event"] == "end"] == [2, 1]
 
 
 # Failures
@@ -145,15 +176,15 @@ def test_other_calls_continue_after_a_failed_one(batch, grpc_server):
         assert [json.loads(line)["id"] for line in result.out.splitlines()] == ["1", "2", "3"]
         lines = [line for line in result.err.splitlines() if line.startswith("rpcurl: ")]
         assert lines == [
-            'rpcurl: call 1: demo.v1.Demo/Find: not_found (5): no item "8"',
-            'rpcurl: call 3: demo.v1.Demo/Find: not_found (5): no item "9"',
-            "rpcurl: 2 of 5 calls failed, the first is call 1",
+            'rpcurl: call 2: demo.v1.Demo/Find: not_found (5): no item "8"',
+            'rpcurl: call 4: demo.v1.Demo/Find: not_found (5): no item "9"',
+            "rpcurl: 2 of 5 calls failed, the first is call 2",
         ]
 
 
 def test_the_summary_as_json_has_no_empty_members(batch, grpc_server):
     result = batch("--error-format", "json", f"{grpc_server.url}/{FIND}", input='{"id":"8"}{"id":"1"}')
-    assert json.loads(result.err.splitlines()[-1]) == {"error": {"why": "1 of 2 calls failed, the first is call 0", "exit": 69}}
+    assert json.loads(result.err.splitlines()[-1]) == {"error": {"why": "1 of 2 calls failed, the first is call 1", "exit": 69}}
 
 
 def test_timing_has_a_summary(batch, grpc_server):
@@ -178,8 +209,8 @@ def test_fail_early_ends_the_batch(batch, start_server):
     data = '{"milliseconds":500}{"milliseconds":60000}' + '{"milliseconds":60000}' * 100
     result = batch("--jobs", 2, "--max-time", "2s", "--fail-early", f"{server.url}/{DELAY}", input=data).exits(68, '{"milliseconds":"500"}\n')
     # The third call was canceled and is not reported. There was no fourth.
-    assert result.err.splitlines()[0].startswith("rpcurl: call 1: demo.v1.Demo/Delay: deadline_exceeded")
-    assert "call 2" not in result.err
+    assert result.err.splitlines()[0].startswith("rpcurl: call 2: demo.v1.Demo/Delay: deadline_exceeded")
+    assert "call 3" not in result.err
     assert server.log().splitlines().count(f"received {DELAY}") == 3
 
 
@@ -192,7 +223,7 @@ def test_fail_early_starts_no_call_after_the_failed_one(batch, grpc_server):
 def test_wrong_data_ends_the_batch(batch, grpc_server, wrong, word):
     result = batch("--jobs", 8, f"{grpc_server.url}/{HELLO}", input='{"name":"a"}{"name":""}'[:12] + '          ' + wrong).exits(4)
     assert [json.loads(line)["name"] for line in result.out.splitlines()] == ["a"]
-    assert result.err.startswith("rpcurl: call 1: standard input: ") and word in result.err
+    assert result.err.startswith("rpcurl: call 2: standard input: ") and word in result.err
 
 
 def test_no_server(batch):
@@ -255,8 +286,9 @@ def test_a_connection_that_ends_is_replaced(rpcurl, raw_server, descriptor_set):
     [
         (["--jobs", "2", HELLO], ["--jobs", "--each"]),
         (["--fail-early", HELLO], ["--fail-early", "--each"]),
+        (["--unordered", HELLO], ["--unordered", "--each"]),
         (["--each", "--jobs", "0", HELLO], ["--jobs 0"]),
-        (["--each", "demo.v1.Demo/Chat"], ["Chat is a stream"]),
+        (["--each", "demo.v1.Demo/Chat"], ["Chat has a request stream"]),
     ],
 )
 def test_wrong_usage(demo, arguments, words):
@@ -274,7 +306,7 @@ def test_a_signal_cancels_running_calls(rpcurl, start_server, descriptor_set, nu
     arguments = ["--each", "--jobs", 4, "--format", "events", "--descriptor-set", descriptor_set, f"{server.url}/{DELAY}"]
     with rpcurl.start(*arguments) as process:
         process.stdin.write(b"{}" + b'{"milliseconds":20000}' * 100)
-        while b'"call":0,"total_ms"' not in process.stdout.readline():
+        while b'"call":1,"total_ms"' not in process.stdout.readline():
             pass
         server.wait_for_calls(DELAY, 5)
         process.send_signal(number)

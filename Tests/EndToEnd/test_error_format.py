@@ -178,7 +178,7 @@ def test_batch(errors, grpc_server):
     code, *found = errors("--each", *data, f"{grpc_server.url}/{HELLO}")
     assert code == 67
     assert [(e.get("call"), e["exit"], e.get("code"), e.get("line")) for e in found] == [
-        (1, 67, "invalid_argument", None), (2, 4, None, 1), (None, 67, None, None),
+        (2, 67, "invalid_argument", None), (3, 4, None, 1), (None, 67, None, None),
     ]  # fmt: skip
 
 

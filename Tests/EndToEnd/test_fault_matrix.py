@@ -88,12 +88,12 @@ def replaced(outcome, old, new):
 
 
 UNAVAILABLE = [{"status": "unavailable", "calls": cases.CALLS["load"]}]
-FAILED_CALL = "rpcurl: call 0: a: b\n"
+FAILED_CALL = "rpcurl: call 1: a: b\n"
 WRONG_OUTCOMES = {
     "batch": [
         lambda o: {"err": FAILED_CALL},
         lambda o: {"err": FAILED_CALL, "code": oracle.CONNECTION},
-        lambda o: {"out": "", "err": "".join(f"rpcurl: call {n}: a: b\n" for n in range(4)), "code": oracle.CONNECTION},
+        lambda o: {"out": "", "err": "".join(f"rpcurl: call {n}: a: b\n" for n in range(1, 5)), "code": oracle.CONNECTION},
         lambda o: lines(o, lambda all: all * 2),
         lambda o: lines(o, lambda all: all[:-1]),
         lambda o: lines(o, lambda all: all[::-1]),
@@ -146,11 +146,11 @@ def test_oracle_rejects_wrong_errors_of_a_batch(world):
     outcome = asyncio.run(matrix.run(world, case))
     assert oracle.findings(case, outcome) == []
     *failed, summary = outcome.err.splitlines(keepends=True)
-    assert len(failed) == 4 and summary == "rpcurl: 4 of 4 calls failed, the first is call 0\n"
+    assert len(failed) == 4 and summary == "rpcurl: 4 of 4 calls failed, the first is call 1\n"
     for errors in (
         [], failed, [summary], [*failed, summary] * 2, [*failed, *failed, summary], [*failed, summary, summary],
         [*failed[:3], summary], [*failed[:3], failed[0], summary], [*failed[::-1], summary],
-        [*failed, summary.replace("4 of", "3 of")], [*failed, summary.replace("call 0", "call 1")],
+        [*failed, summary.replace("4 of", "3 of")], [*failed, summary.replace("call 1", "call 2")],
         [*failed, "rpcurl: what: why\n", summary],
     ):  # fmt: skip
         assert oracle.findings(case, replace(outcome, err="".join(errors))) != [], errors

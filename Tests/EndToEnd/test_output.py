@@ -289,7 +289,7 @@ def test_timing_of_events_and_batches(echo):
     metrics = json.loads(echo("--format", "events", data={"name": "A"}, method="Hello").out.splitlines()[-1])
     assert 0 < metrics["resolve_ms"] <= metrics["connect_ms"] <= metrics["first_byte_ms"] <= metrics["total_ms"]
     *calls, summary = echo("--each", "--timing", "-d", '{"name":"B"}', data={"name": "A"}, method="Hello").err.splitlines()
-    assert [line.split(":")[:2] for line in calls] == [["call 0", " timing"], ["call 1", " timing"]]
+    assert [line.split(":")[:2] for line in calls] == [["call 1", " timing"], ["call 2", " timing"]]
     assert summary.startswith("timing of 2 calls: least ")
     # The second used the first one's connection.
     assert "connect" not in calls[1]

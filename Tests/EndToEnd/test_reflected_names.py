@@ -278,7 +278,7 @@ def test_calls_of_a_batch_share_lookups(echo, server):
 
 def test_invalid_call_of_a_batch(echo, server):
     text = '{"[x.nick]":"a"}{"[x.no]":1}{"[x.nick]":"c"}'
-    echo("--each", "--format", "json", "-d", "@-", input=text).exits(4, '{"[x.nick]":"a"}\n').reports('call 1: standard input: x.Base has no field "[x.no]"')
+    echo("--each", "--format", "json", "-d", "@-", input=text).exits(4, '{"[x.nick]":"a"}\n').reports('call 2: standard input: x.Base has no field "[x.no]"')
 
 
 def test_typed_messages_after_one_whose_name_the_server_lacks(terminal, server):

@@ -63,7 +63,7 @@ def reported(result, count):
             continue
         detail = error["details"][0]
         fields = detail["debug"]["fieldViolations"]
-        found[error["call"]] = [
+        found[error["call"] - 1] = [
             (field.get("field", ""), field.get("reason", ""), field.get("description", "")) for field in fields
         ]
     return found
@@ -260,7 +260,7 @@ def test_expressions(rpcurl, tmp_path):
     for line in result.err.splitlines():
         if '"details":[' in line:
             error = json.loads(line)["error"]
-            found[error["call"]] = [field["description"] for field in error["details"][0]["debug"]["fieldViolations"]]
+            found[error["call"] - 1] = [field["description"] for field in error["details"][0]["debug"]["fieldViolations"]]
         for number in found:
             if f"m{number}: x is skipped" in line or f"c.M{number}: x: " in line:
                 found[number] = "error"

@@ -8,12 +8,14 @@ import RPCurlProtocols
 import RPCurlReports
 import RPCurlTransport
 
-/// The calls of a plan for each message, several at a time, with output in the order of the messages.
+/// The calls of a plan for each message, several at a time, with output in the order of the messages unless `--unordered` is
+/// given.
 ///
 /// Memory is bounded: it holds the running calls and a limited amount of output that waits for an earlier call.
 package final class BatchCalls: Steps {
   /// A call of the batch whose output is not complete.
   private final class Member {
+    /// Its number, from 1 on.
     let index: Int
     let output: CallOutput
     var call: Call?
@@ -23,15 +25,17 @@ package final class BatchCalls: Steps {
     /// Whether the call has ended, and that is not handled yet.
     var hasEnded: Bool { !isDone && call?.isFinished == true && printer?.isHolding != true }
 
-    init(_ index: Int, _ output: StandardOutput) {
+    init(_ index: Int, _ output: StandardOutput, isDirect: Bool) {
       self.index = index
-      self.output = CallOutput(output, isDirect: false)
+      self.output = CallOutput(output, isDirect: isDirect)
     }
   }
 
   /// The limits of output that waits for an earlier call: calls per running call, and bytes in total.
   private static let waitingPerJob = 16
   private static let waitingBytes = 4 << 20
+  /// The output of a stream that waits for an earlier call, in bytes, from which on the stream is paused.
+  private static let waitingBytesOfStream = 256 << 10
 
   let engine: Engine
   private let plan: CallPlan
@@ -87,13 +91,14 @@ package final class BatchCalls: Steps {
   package func run() throws {
     let begin = MonotonicClock.now
     let console = engine.console
+    if let head = plan.filter?.head { console.output.write(Array(head.utf8)) }
     let (isInterrupted, status) = try drive(
       whenBehind: { [weak self] in self?.isOutputBehind = $0 }, conclude: { tally.status })
     if let text = latencies?.summary(elapsed: MonotonicClock.now - begin, succeeded: tally.succeeded) {
       console.error.write("\(text)\n")
     }
     if isInterrupted { throw tally.interruption }
-    let end = isDataInvalid ? "; the batch ended at call \(count - 1), whose data is invalid" : ""
+    let end = isDataInvalid ? "; the batch ended at call \(count), whose data is invalid" : ""
     if let summary = tally.summary(of: count, end: end) { console.error.report(summary) }
     if let status { throw Failure(reported: status) }
   }
@@ -109,18 +114,28 @@ package final class BatchCalls: Steps {
   func settle() {
     for member in members where member.hasEnded { end(member) }
     show()
+    if plan.method.serverStreaming {
+      for member in members {
+        guard let printer = member.printer, let call = member.call, !call.isFinished else { continue }
+        if printer.isLimitReached { call.cancel("--limit \(printer.received)") }
+        // An old libcurl joins the trailers that follow a pause into one line.
+        guard !engine.client.loop.losesEarlyEnds else { continue }
+        printer.setOutputBehind(isOutputBehind || member.output.waitingBytes > Self.waitingBytesOfStream)
+      }
+    }
     isDry = false
   }
 
   func close(_ end: Engine.End) {
     guard end == .interrupted else { return }
-    stop(cancelingAfter: -1, Interrupt.reason)
+    stop(cancelingAfter: 0, Interrupt.reason)
     engine.client.cancelLingeringCalls(Interrupt.reason)
     lookup?.cancel()
   }
 
   /// Lets the first incomplete call write directly; the next one follows when it is done.
   private func show() {
+    guard batch.keepsOrder else { return members.removeAll(where: \.isDone) }
     var shown = 0
     for member in members {
       member.output.beginTurn()
@@ -134,7 +149,7 @@ package final class BatchCalls: Steps {
 
   /// Starts the call of the next message, if there is one.
   func start(due: Duration, isMeasured: Bool) {
-    let member = Member(count, engine.console.output)
+    let member = Member(count + 1, engine.console.output, isDirect: !batch.keepsOrder)
     do {
       let message: RequestMessage
       switch try reader.next() {

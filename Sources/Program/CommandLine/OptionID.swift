@@ -14,7 +14,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Data
   case data, dataFormat, set, setFile, chunk, seed, allowUnknownFields
   // Batch
-  case each, rows, jobs, failEarly, repeats, every
+  case each, rows, jobs, unordered, failEarly, repeats, every
   // Interceptors
   case use, plugin, noUse, attribute
   // Output

@@ -184,7 +184,7 @@ def batch(case: Case, outcome: Outcome) -> list[str]:
     for message in messages:
         if message not in forwarded:
             found.append(f"a message that was not forwarded: {shown(message)}")
-    failed = [int(number) for number in re.findall(r"^rpcurl: call (\d+): ", outcome.err, re.M)]
+    failed = [int(number) - 1 for number in re.findall(r"^rpcurl: call (\d+): ", outcome.err, re.M)]
     if not changed:
         replies_in_order = [reply for _, reply, _ in BATCHES[case.route.kind]]
         order = [replies_in_order.index(message) for message in messages if message in replies_in_order]
@@ -198,7 +198,7 @@ def batch(case: Case, outcome: Outcome) -> list[str]:
     if len(messages) + len(failed) != total:
         found.append(f"{len(messages)} messages and {len(failed)} errors for {total} calls")
     summaries = [tuple(map(int, summary)) for summary in SUMMARY.findall(outcome.err)]
-    if summaries != ([(len(failed), total, failed[0])] if failed else []):
+    if summaries != ([(len(failed), total, failed[0] + 1)] if failed else []):
         found.append(f"the summary {summaries} of the failed calls {failed}")
     if len(outcome.errors) != len(failed) + len(summaries):
         found.append(f"{len(outcome.errors)} errors for {len(failed)} failed calls")

@@ -11,6 +11,8 @@ package struct BatchPlan: Equatable {
   package let jobs: Int
   /// Whether the first failed call ends the batch.
   package let failsEarly: Bool
+  /// Whether the output of a call waits for that of the calls before it.
+  package let keepsOrder: Bool
 
   /// Resolves the options. Returns nil for a single call.
   ///
@@ -23,20 +25,18 @@ package struct BatchPlan: Equatable {
       if options.has(.failEarly), options.last(of: [.repeats, .every]) == nil {
         throw Self.needsEach("--fail-early")
       }
+      if options.has(.unordered) { throw Self.needsEach("--unordered") }
       return nil
     }
-    guard method.kind == .unary else {
+    guard !method.clientStreaming else {
       throw Failure(
         .usage, options.hasRows ? "--rows" : "--each",
-        "\(method.name) is a stream, but a batch consists of unary calls",
-        hint: options.hasRows
-          ? DataRows.hintForStreams
-          : method.clientStreaming
-            ? "without --each, all messages are sent in one call"
-            : "omit --each; --repeat makes one call after another, and so do the tests of a suite")
+        "\(method.name) has a request stream, but each call of a batch sends one message",
+        hint: options.hasRows ? DataRows.hintForStreams : "without --each, all messages are sent in one call")
     }
     if case .number(let number)? = given?.value { jobs = number } else { jobs = 1 }
     failsEarly = options.has(.failEarly)
+    keepsOrder = !options.has(.unordered)
     guard (1...Self.mostJobs).contains(jobs) else {
       throw Failure(.usage, "--jobs \(jobs)", "not a number from 1 to \(Self.mostJobs)")
         .at(given?.origin)

@@ -158,7 +158,7 @@ extension CallPlan {
     _ command: Invocation, _ method: MethodDescriptor, _ settings: CallSettings
   ) throws(Failure) -> BatchPlan? {
     let batch = try BatchPlan(command, method)
-    guard batch == nil || settings.limit == nil else {
+    guard batch == nil || settings.limit == nil || method.serverStreaming else {
       throw Failure(.usage, "--limit", "cannot be combined with --each")
     }
     return batch

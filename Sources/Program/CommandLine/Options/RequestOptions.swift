@@ -156,9 +156,9 @@ extension OptionTable {
       grpcurl: "allow-unknown-fields", same: .grpcurl, expressed: [.curl, .k6], trust: .harmless),
     Option(
       .each, "--each", .flag, "", .batch, .call,
-      "Make one unary call for each message of the data.",
-      "Without -d, the messages are read from standard input. Responses are printed in the order of the messages. With "
-        + "HTTP/2 the calls share a connection. A call that fails is reported with its number, counted from 0, and "
+      "Make one call for each message of the data: unary, or with a response stream.",
+      "Without -d, the messages are read from standard input. Responses are printed in the order of the messages, unless "
+        + "--unordered is given. With HTTP/2 the calls share a connection. A call that fails is reported with its number, and "
         + "the others continue; the exit code is that of the first failed call in this order. Invalid data ends the "
         + "batch where it is; -d with JSON that is cut off is an error before the first call.",
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
@@ -178,6 +178,13 @@ extension OptionTable {
       "The default for suites is the number of processors.",
       example: "rpcurl --each --jobs 32 https://demo.example demo.v1.Demo/Hello < requests.json",
       expressed: .all, trust: .effects),
+    Option(
+      .unordered, "--unordered", .flag, "", .batch, .call,
+      "Print responses of --each as they arrive, not in the order of the messages.",
+      "Each message is printed as a whole. --format events has the number of its call.",
+      example:
+        "rpcurl --each --jobs 32 --unordered --format events https://demo.example demo.v1.Demo/Hello < requests.json",
+      expressed: .all, trust: .harmless),
     Option(
       .failEarly, "--fail-early", .flag, "", .batch, .callAndTest,
       "Stop --each or --repeat at the first call that fails, or a run of suites at the first test.",
