@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 
 /// The built-in interceptors.
@@ -152,6 +153,7 @@ package enum BuiltIns {
     let known = all.first { $0.name == word }
     guard word.utf8.count < name.utf8.count else {
       return all.first { name.hasPrefix($0.name.utf8.count > 4 ? $0.name.dropLast() : $0.name[...]) }?.name
+        ?? EditDistance.nearest(to: name, among: all.map(\.name), limit: 1).first
     }
     guard let known else { return nil }
     let rest = name.dropFirst(word.count + 1)

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlProtocols
@@ -24,9 +25,12 @@ struct SettingsReader {
           interceptor: interceptor, key: setting.key, reason: "unknown key", hint: newForm(setting.value))
       }
       guard let key = keys.first(where: { $0.name == setting.key }) else {
+        let near = EditDistance.nearest(to: setting.key, among: keys.map(\.name))
         throw ConfigurationError(
           interceptor: interceptor, key: setting.key, reason: "unknown key",
-          hint: "valid keys: \(keys.map(\.form).joined(separator: ", "))")
+          hint: near.isEmpty
+            ? "valid keys: \(keys.map(\.form).joined(separator: ", "))"
+            : "did you mean \(near.joined(separator: ", or "))?")
       }
       guard seen.insert(setting.key).inserted || key.mayRepeat else {
         throw error(setting.key, "is set twice")

@@ -117,6 +117,7 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         (["--list", "h:1"], "--list: unknown option", "it is a command: rpcurl list"),
         (["web1", "bash"], "web1: no such command", "\"rpcurl help\" lists"),
         (["call", "web"], "web: no method to call", "add it after the target"),
+        (["curl", f"http://h/{HELLO}"], "curl: no such command", "omit curl: the arguments begin after the program's name; a server"),
         (["localhost"], "localhost: no method to call", "add it after the target"),
         (["shop.v1.Catalogue/Get"], "shop.v1.Catalogue/Get: no server to call", "write rpcurl HOST:PORT shop.v1.Catalogue/Get"),
         (["shop.v1.Catalogue"], "shop.v1.Catalogue: no server to call", "write rpcurl HOST:PORT shop.v1.Catalogue/METHOD"),
@@ -159,6 +160,7 @@ def test_a_bare_method_with_a_target_of_the_configuration(rpcurl, grpc_server):
         ([], "missing argument: TARGET", 'see "rpcurl --help", which lists the commands'),
         (["run", "--plaintext", "localhost:1"], "missing argument: FILE", "localhost:1 is a target: rpcurl run [OPTIONS] TARGET FILE"),
         (["--plaintext", "h:1"], "h:1: no method to call", "add it after the target, or at the end of the URL: http://h:1/pkg.Service/Method; "),
+        (["h:1", HELLO, "name=Ada"], "name=Ada: unexpected argument", "a field is set by --set name=Ada"),
         (["--use", "retry", "attempts=3", "h:1", HELLO], f"{HELLO}: unexpected argument", "attempts=3 is not a target: "),
         (["--set-file", "value", "f.bin", "h:1", HELLO], "--set-file value: not of the form PATH=FILE", 'see "rpcurl call --help"'),
     ],
@@ -178,6 +180,7 @@ def test_mistakes(rpcurl, words, error, hint):
         (["-d", ADA, "-d", ADA, "Hello"], "-d: second message (line 1, column 1), but Hello accepts one message", "--each makes one call"),
         (["Helo"], "Helo: not found in the schema", 'did you mean demo.v1.Demo/Hello?; --reflect also asks the server'),
         (["-d", "request.json", "Hello"], "-d: expected an object (demo.v1.HelloRequest) (line 1, column 1)", "a file is given by -d @request.json"),
+        (["-d", 'name: "Ada"', "Hello"], "-d: expected a value (line 1, column 1)", "for protobuf's text format, add --data-format text"),
         (["-d", "name=Ada", "Hello"], "-d: expected a value (line 1, column 1)", "write JSON, or --set name=Ada"),
         (["-d", "{'name':'Ada'}", "Hello"], '-d: expected a key or "}" (line 1, column 2)', "names are in double quotes:"),
         (["-d", '{name:"Ada"}', "Hello"], '-d: expected a key or "}" (line 1, column 2)', "names are in double quotes:"),
@@ -194,6 +197,173 @@ def test_mistakes_that_the_schema_shows(demo, words, error, hint):
     assert lines[-1].startswith(f"hint: {hint}")
 
 
+DATA_MISTAKES = {
+    '{"stringValue":5}': ("stringValue: expected a string", None),
+    '{"nme":"Ada"}': ('demo.v1.AllTypes has no field "nme"', None),
+    '{"color":"PURPLE"}': ('color: demo.v1.Color has no value "PURPLE"', "demo.v1.Color has COLOR_UNSPECIFIED, COLOR_RED"),
+    '{"color":"RED"}': ('color: demo.v1.Color has no value "RED"', "did you mean COLOR_RED?"),
+    '{"int32Value":1.5}': ("int32Value: expected a whole number (int32)", None),
+    '{"int32Value":"x"}': ("int32Value: expected a number (int32)", None),
+    '{"int32Value":99999999999}': ("int32Value: number out of range for int32", None),
+    '{"boolValue":"yes"}': ("boolValue: expected true or false", None),
+    '{"bytesValue":"a b"}': ("bytesValue: not base64", '"YSBi" is the base64 of this text; --set-file bytesValue=FILE'),
+    '{"timestamp":"today"}': ("timestamp: not a timestamp such as 2024-05-01T12:00:00Z", None),
+    '{"timestamp":1700000000}': ('timestamp: expected a timestamp such as "2024-05-01T12:00:00Z"', None),
+    '{"duration":60}': ('duration: expected a duration such as "1.5s"', None),
+    '{"duration":"1m"}': ("duration: not a duration such as 1.5s", None),
+    '{"fieldMask":["a"]}': ('fieldMask: expected a field mask such as "user.displayName,photo", a string with commas', None),
+    '{"any":{"name":"x"}}': ('any: an Any requires "@type"', None),
+    '{"any":{"@type":"demo.v1.HelloReqest"}}': ("any.@type: the schema does not define the type demo.v1.HelloReqest", "did you mean demo.v1.HelloRequest"),
+    '{"nested":"x"}': ("nested: expected an object (demo.v1.AllTypes.Nested)", None),
+    '{"nested":[]}': ("nested: expected an object (demo.v1.AllTypes.Nested)", None),
+    '{"strings":"x"}': ("strings: expected a list", None),
+    '{"boolValue":true': ("unexpected end of the JSON", None),
+    '{"boolValue":true}}': ("expected a JSON value", None),
+    '{"boolValue":true "x":1}': ('expected "," or "}"', None),
+}
+
+
+@pytest.mark.parametrize(("data", "outcome"), DATA_MISTAKES.items(), ids=DATA_MISTAKES)
+def test_mistakes_in_data(demo, data, outcome):
+    error, hint = outcome
+    result = demo("-d", data, "http://127.0.0.1:1", "Echo").exits(4)
+    first, *rest = result.err.splitlines()
+    assert first.startswith(f"rpcurl: -d: {error} (line 1, column ")
+    assert rest[:1] == [f"  {data}"] or "…" in rest[0]
+    if hint:
+        assert rest[-1].startswith(f"hint: {hint}")
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "hint"),
+    [
+        (["--set", "nme=Ada"], "--set nme: demo.v1.HelloRequest has no field nme", "did you mean name?"),
+        (["--set", "name"], "--set name: not of the form PATH=VALUE", None),
+        (["--filter", ".mesage"], "--filter .mesage: demo.v1.HelloReply has no field mesage", "did you mean message?"),
+        (["--filter", "message[0]"], "--filter message[0]: message is neither a list nor a map", None),
+        (["--filter", ".message | length"], '--filter .message | length: expected "." or "["', "use a path such as user.addresses[0].city"),
+        (["-H", "x y: z"], '-H: "x y" is not a header name', None),
+        (["-H", "nocolon"], "-H: missing colon in the header", "write -H 'NAME: VALUE'"),
+        (["-H", ":path: x"], '-H: ":path" is a part of HTTP, not a header', "the target, the method and --authority set these parts"),
+        (["-m", "abc"], "-m abc: not a valid duration", "write seconds, or a unit: 1.5, 500ms, 2m"),
+        (["-m", "5x"], "-m 5x: not a valid duration", "write seconds, or a unit"),
+        (["-m", "-1"], "-m -1: not a valid duration", "write seconds, or a unit"),
+        (["--max-msg-sz", "big"], "--max-msg-sz big: not a valid number of bytes", "write a number, or a unit: 65536, 512k, 64m"),
+        (["--protocol", "rest"], "--protocol rest: not one of grpc, grpc-web, connect", None),
+        (["--codec", "xml"], "--codec xml: not one of proto, json", None),
+        (["--reflect-version", "v2"], "--reflect-version v2: not one of v1, v1alpha", None),
+        (["-d", "@none.json"], "none.json: No such file or directory", None),
+        (["-d", ""], "-d: the data is empty", "omit -d to send an empty message, or use {}"),
+        (["--connect-get"], "--connect-get: grpc has no GET requests", "add --protocol connect"),
+        (["--limit", "0"], "--limit: must be at least 1", None),
+        (["--jobs", "2"], "--jobs: there is only one call", "add --each to make one call per message"),
+        (["--chunk", "4k"], "--chunk: requires one --set-file PATH=FILE", None),
+        (["--bearer", "@none"], "--bearer @none: No such file or directory", "text that begins with @ is written @@none"),
+        (["--bearer", "env:NONE_X"], "--bearer env:NONE_X: the environment variable is not set", "export NONE_X=VALUE"),
+        (["--profile", "prod"], "--profile prod: ", "write [profile prod] and its options into it"),
+        (["--connect-timeout", "0"], "--connect-timeout 0: a duration is above 0", "omit --connect-timeout for its default"),
+        (["--http1.1"], "--http1.1: gRPC needs HTTP/2", "use --protocol grpc-web or --protocol connect"),
+        (["--plugin", "none.so"], "plugin none.so: not found in ", "give the path with a slash, as in ./NAME.so"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_mistakes_in_values_of_options(demo, words, error, hint):
+    result = demo(*words, "http://127.0.0.1:1", HELLO)
+    assert result.out == "" and result.code in (2, 3, 4, 7)
+    first, *rest = result.err.splitlines()
+    assert first.startswith(f"rpcurl: {error}")
+    assert not hint or rest[-1].startswith(f"hint: {hint}")
+
+
+# Command lines of the documentation of other programs. A call that greets, or the hint of the error.
+HABITS = {
+    "grpcurl": {
+        "-plaintext -d DATA SERVER demo.v1.Demo.Hello": None,
+        "-plaintext -allow-unknown-fields -d DATA SERVER METHOD": None,
+        "-plaintext -keepalive-time 10 -d DATA SERVER METHOD": None,
+        "-plaintext -servername x -d DATA SERVER METHOD": None,
+        "-plaintext -H x-a:b -rpc-header c:d -reflect-header e:f -d DATA SERVER METHOD": None,
+        "-format-error -d DATA SERVER METHOD": "use --error-format json",
+        "-proto-out-dir out SERVER describe demo.v1.Demo": 'use "rpcurl export TARGET [SYMBOL] --proto-dir DIR"',
+        "-protoset-out out.bin SERVER list": 'use "rpcurl export TARGET [SYMBOL] -o FILE"',
+        "-msg-template SERVER describe demo.v1.HelloRequest": 'use "rpcurl template TARGET METHOD|TYPE"',
+        "-expand-headers SERVER METHOD": "use --expand, and write ${env.NAME} for a variable of the environment",
+        "-unix /tmp/none.sock list": "write the target as unix:PATH",
+        "-alts SERVER list": "ALTS is not available",
+    },
+    "buf curl": {
+        "--protocol grpc --http2-prior-knowledge -d DATA http://SERVER/METHOD": None,
+        "--reflect-protocol grpc-v1 -d DATA http://SERVER/METHOD": None,
+        "--emit-defaults -d DATA http://SERVER/METHOD": None,
+        "--netrc -d DATA http://SERVER/METHOD": None,
+        "--user-agent x --header a:b -d DATA http://SERVER/METHOD": None,
+        "--http2-prior-knowledge --list-methods http://SERVER": 'use "rpcurl list --kind method"',
+        "--list-services http://SERVER": 'use "rpcurl list"',
+        "--schema demo.binpb -d DATA http://SERVER/METHOD": "use --descriptor-set FILE for an image of buf build, or --proto FILE for sources",
+        "curl -d DATA http://SERVER/METHOD": "omit curl: ",
+    },
+    "curl": {
+        "-sS -d DATA http://SERVER/METHOD": None,
+        "-u ada:secret -d DATA http://SERVER/METHOD": None,
+        "-k -d DATA http://SERVER/METHOD": None,
+        "--http2 -d DATA http://SERVER/METHOD": None,
+        "--resolve a:1:127.0.0.1 -d DATA http://SERVER/METHOD": None,
+        "--connect-timeout 5 --max-time 10 -A agent -d DATA http://SERVER/METHOD": None,
+        "--json DATA http://SERVER/METHOD": None,
+        "--data-binary DATA http://SERVER/METHOD": None,
+        "-X POST -d DATA http://SERVER/METHOD": "omit it: the protocol determines the method; --connect-get uses GET",
+        "-f -d DATA http://SERVER/METHOD": "use -d @FILE for data; a failed call has an exit code of its own, without an option",
+        "-L -d DATA http://SERVER/METHOD": "omit it: redirects are errors",
+        "-b a=b -d DATA http://SERVER/METHOD": "use -H 'cookie: NAME=VALUE'",
+        "-e http://x -d DATA http://SERVER/METHOD": "the configuration is a text file, see rpcurl-config(5); -H 'referer: URL'",
+        "--compressed -d DATA http://SERVER/METHOD": "omit it: all available compressions are accepted",
+        "-w %{http_code} -d DATA http://SERVER/METHOD": "use --timing, or --format events",
+        "-F a=b http://SERVER/METHOD": "use -d @FILE for the message",
+        "-G http://SERVER/METHOD": "use --connect-get",
+        "-T request.json http://SERVER/METHOD": "use -d @FILE for the message",
+        "--data-urlencode a=b http://SERVER/METHOD": "use -d JSON",
+        "--url http://SERVER/METHOD": "the target is an argument: rpcurl TARGET METHOD",
+        "--retry 3 http://SERVER/METHOD": "use --use retry,attempts=N",
+        "--fail-with-body http://SERVER/METHOD": "omit it: a failed call has an exit code of its own",
+        "-D headers.txt http://SERVER/METHOD": "-v shows the headers on standard error",
+        "--trace - http://SERVER/METHOD": "use -vv",
+        "-N http://SERVER/METHOD": "omit it: each message is printed when it arrives",
+        "--parallel http://SERVER/METHOD": "use --each --jobs NUMBER",
+    },
+    "evans": {
+        "-r repl": "omit it: reflection is used if no file is named",
+        "repl": "did you mean session?",
+        "--host localhost --port 50051 -r repl": "the target is an argument: HOST:PORT",
+        "-p 50051 repl": "the target is an argument: HOST:PORT",
+        "--package demo.v1 --service Demo": "any unique suffix of a method's name is accepted",
+        "call --file request.json Hello": "use -d @FILE for data",
+        "--header a=b --web": "use --protocol grpc-web",
+        "evans repl": "omit evans: ",
+    },
+    "k6, ghz, wrk and hey": {
+        "load --vus 10 --duration 30s": "use --jobs NUMBER",
+        "load --rps 10 SERVER METHOD": "use --rate CALLS",
+        "load -n 10 -c 2 SERVER METHOD": "use --jobs NUMBER",
+        "load -z 5s SERVER METHOD": "use --duration DURATION",
+        "--insecure --proto a.proto --call demo.v1.Demo.Hello localhost:1": "the method is the last argument",
+    },
+    "hurl": {"hurl --test a.hurl": 'see "rpcurl call --help"'},
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"), [pytest.param(*row, id=f"{tool}: {row[0]}") for tool, rows in HABITS.items() for row in rows.items()]
+)
+def test_habits(rpcurl, grpc_server, line, hint):
+    values = {"DATA": ADA, "METHOD": HELLO}
+    words = [values.get(word, word).replace("SERVER", grpc_server.address).replace("METHOD", HELLO) for word in line.split()]
+    result = rpcurl(*words)
+    if hint is None:
+        greets(result)
+    else:
+        assert result.exits(2, "").err.splitlines()[-1].startswith(f"hint: {hint}")
+
+
 @pytest.mark.parametrize(
     ("option", "hint"),
     [
@@ -201,6 +371,11 @@ def test_mistakes_that_the_schema_shows(demo, words, error, hint):
         (["--use", "retry:attempts=3"], "did you mean retry,attempts=…?"),
         (["--use", "retries"], "did you mean retry?"),
         (["--use", "nonsense"], "built-in: "),
+        (["--use", "lgo"], "did you mean log?"),
+        (["--use", "retry,attempt=3"], "did you mean attempts?"),
+        (["--use", "retry,nonsense=3"], "valid keys: attempts=N, "),
+        (["--use", "assert,check=latency < 100"], "write 100ms or 100s"),
+        (["--use", "assert,check=message == x"], "a path starts with a full stop: .message == x"),
         (["--plugin", "retry,attempts=2"], "retry is built in: write --use instead of --plugin"),
     ],
 )

@@ -78,7 +78,10 @@ enum ForeignOptions {
     Entry(
       .evans, "-f --file",
       "use -d @FILE for data; a failed call has an exit code of its own, without an option"),
-    Entry(.evans, "-e --edit --edit-global", "the configuration is a text file, see rpcurl-config(5)"),
+    Entry(.evans, "--edit --edit-global", "the configuration is a text file, see rpcurl-config(5)"),
+    Entry(
+      .evans, "-e",
+      "the configuration is a text file, see rpcurl-config(5); -H 'referer: URL' sends a referer"),
     Entry(.evans, "--repl --cli", "use \"rpcurl session\""),
     Entry(.curl, "-X --request", "omit it: the protocol determines the method; --connect-get uses GET"),
     Entry(.curl, "-F --form --form-string -T --upload-file", "use -d @FILE for the message"),

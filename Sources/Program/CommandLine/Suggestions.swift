@@ -103,7 +103,12 @@ package enum Suggestions {
   // MARK: Arguments
 
   /// What a pasted command line may begin with.
-  static let programs = ["$", "rpcurl", "grpcurl", "buf", "curl", "evans", "cli"]
+  package static let programs = ["$", "rpcurl", "grpcurl", "buf", "curl", "evans", "cli"]
+
+  /// The hint for one that is given as the first argument.
+  package static func omit(_ program: String) -> String {
+    "omit \(program): the arguments begin after the program's name"
+  }
 
   /// What to do about arguments that are more than a command has; nil if that is not known.
   static func unexpected(_ positionals: [Positional], from index: Int, _ command: CommandID) -> String? {
@@ -117,11 +122,12 @@ package enum Suggestions {
     }
     guard command == .call else { return nil }
     if programs.contains(texts[0]) {
-      return "omit \(texts[0]): the arguments begin after the program's name"
+      return omit(texts[0])
     }
     if extra.begins(with: "{") || extra.begins(with: "[") {
       return "write -d before the message: -d '\(extra)'"
     }
+    if index > 1, extra.contains("="), !extra.contains("/") { return "a field is set by --set \(extra)" }
     if let setting = texts.first(where: { $0.contains("=") && !$0.contains("/") && !$0.contains("{") }) {
       return "\(setting) is not a target: a setting follows the interceptor's name and a comma, "
         + "as in --use retry,attempts=3"

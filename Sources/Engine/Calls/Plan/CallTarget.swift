@@ -75,7 +75,10 @@ package enum CallTarget {
     if let method, method.contains("/"), MethodName(method) != nil { return }
     let nearest = command.configuredTarget == nil ? CommandTable.nearest(to: text) : nil
     guard nearest != nil || !command.isNamed && isBareWord(text) && method.map(isName) != true else { return }
-    let advice = nearest.map { "did you mean \($0)?" } ?? "\"rpcurl help\" lists the commands;"
+    let advice =
+      Suggestions.programs.contains(text)
+      ? Suggestions.omit(text) + ";"
+      : nearest.map { "did you mean \($0)?" } ?? "\"rpcurl help\" lists the commands;"
     throw Failure(.usage, text, "no such command", hint: "\(advice) a server is written HOST:PORT")
   }
 

@@ -206,7 +206,12 @@ extension RequestMessage {
     if before == UInt8(ascii: "{") || before == UInt8(ascii: ","), first == UInt8(ascii: "'") || isLetter {
       return "names are in double quotes: {\"name\": …}"
     }
-    guard offset == 0, isLetter, let argument = origin.argument, !argument.contains(" ") else { return nil }
+    guard offset == 0, isLetter, let argument = origin.argument else { return nil }
+    let name = argument.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    if argument.dropFirst(name.count).drop(while: \.isWhitespace).first.map({ ":{<".contains($0) }) == true {
+      return "for protobuf's text format, add --data-format text"
+    }
+    guard !argument.contains(" ") else { return nil }
     if argument.contains("=") { return "write JSON, or --set \(argument)" }
     return argument.contains(".") || argument.contains("/") ? "a file is given by -d @\(argument)" : nil
   }
