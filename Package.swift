@@ -210,7 +210,8 @@ let package = Package(
       "Language",
       ["Platform", "Base", "LanguageSupport", "Chain", "Protocols", "Protobuf", "ProtobufSupport"],
       exclude: ["RE2"]),
-    tests("ProtoCompiler", ["Platform", "Protobuf", "SchemaTools"], exclude: ["errors.txt", "descriptors.txt"]),
+    tests(
+      "ProtoCompiler", ["Platform", "Protobuf", "SchemaTools"], exclude: ["errors.txt", "descriptors.txt"]),
     tests("SchemaTools", ["Protobuf", "ProtobufSupport"]),
     tests("Protocols", ["Platform", "Base", "Language", "Protobuf", "ProtocolsSupport"]),
     tests("Chain", ["Platform", "Base", "Language", "Client", "Protocols", "Protobuf", "ChainSupport"]),

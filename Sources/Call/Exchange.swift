@@ -303,8 +303,8 @@ final class Exchange: ChainTransport, TransferDelegate {
   }
 
   func transfer(sentBytes: Int) {
-    while let (size, message) = unsent.popFirst(sentBytes: sentBytes) {
-      call?.isSent(message: measured.sentMessages, size, message)
+    while let size = unsent.popFirst(sentBytes: sentBytes) {
+      call?.isSent(message: measured.sentMessages, size, unsent.takeMessage())
       measured.sentMessages += 1
       measured.sentMessageBytes += size.bytes
     }

@@ -87,8 +87,8 @@ package struct Target: Equatable {
       )
     }
     let isPlaintext = if case .never = tls { true } else { false }
-    for (known, isTLS) in [("http", false), ("https", true), ("grpc", false), ("grpcs", true)]
-    where text.lowercased().hasPrefix("\(known)://") {
+    for known in ["http", "https", "grpc", "grpcs"] where text.lowercased().hasPrefix("\(known)://") {
+      let isTLS = known.hasSuffix("s")
       guard !isPlaintext || !isTLS else {
         throw Failure(.usage, shown(text), "\(known):// and --plaintext contradict each other")
       }
@@ -114,10 +114,12 @@ package struct Target: Equatable {
   /// `HOST:PORT` of a target that is `:PORT` or has a scheme of gRPC's names; other texts as they are.
   private static func address(_ text: String) throws(Failure) -> String {
     guard !text.hasPrefix(":") else { return "localhost\(text)" }
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
+      let scheme = ["dns", "passthrough", "ipv4", "ipv6", "xds"].first(where: { text[..<colon] == $0 })
+    else { return text }
+    let rest = text[text.utf8.index(after: colon)...]
     // A host may have the name of a scheme, as services of compose do.
-    guard case (let scheme, let rest?) = text.parted(at: ":"), UInt16(rest.prefix { $0 != "/" }) == nil else {
-      return text
-    }
+    guard UInt16(rest.prefix { $0 != "/" }) == nil else { return text }
     switch scheme {
     case "dns", "passthrough":
       guard rest.hasPrefix("//") else { return String(rest) }
