@@ -51,7 +51,7 @@ def test_wrong_usage(call, arguments, words):
         (["http://a/b.C/D", "--data"], "--data", "missing value", None),
         (["--max-time", "soon", "http://a/b.C/D"], "--max-time soon", "not a valid duration", None),
         (["--protocol", "soap", "http://a/b.C/D"], "--protocol soap", "not one of grpc, grpc-web, connect", None),
-        (["--format=x'y", "http://a/b.C/D"], "--format x'y", "not one of pretty, json, text, binary, events, none, sh, curl, grpcurl, buf", None),
+        (["--format=x'y", "http://a/b.C/D"], "--format x'y", "not one of pretty, json, text, binary, tsv, csv, events, none, sh, curl, grpcurl, buf", None),
         (["http://a", "b.C/D", "more", "and more"], "more and more", "unexpected arguments", None),
         (["http://a", "b.C/D", "more"], "more", "unexpected argument", None),
         (["--plaintext=yes", "http://a/b.C/D"], "--plaintext", "expected true or false", None),

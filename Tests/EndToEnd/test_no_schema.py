@@ -259,8 +259,8 @@ def test_filter_without_a_schema(rpcurl, tmp_path):
     assert convert("--filter", "3").json() == {"uint64": "7", "sint64": "-4"}
     assert [json.loads(line)["bytes"] for line in convert("--filter", "1[]").out.splitlines()] == ["//4A", "aGk="]
     for words, code, error in [
-        (["9"], 8, "--filter 9: message 0 has no such field"),
-        (["3", "--raw"], 8, "--filter 3 --raw: message 0 has a number there, which has no bytes"),
+        (["9"], 8, "--filter 9: message 1 has no such field"),
+        (["3", "--raw"], 8, "--filter 3 --raw: message 1 has a number there, which has no bytes"),
         (["name"], 2, "--filter name: not a path of field numbers"),
         (["1", "--to", "text"], 2, "--filter: cannot be combined with --to text"),
     ]:
@@ -283,7 +283,7 @@ def test_filter_with_a_schema(rpcurl, descriptor_set, source):
     assert convert("nested.label").out == "Ada\n"
     assert convert("nested").json() == value["nested"]
     assert convert("optionalNested.label").err.startswith(
-        "rpcurl: --filter optionalNested.label: message 0 has no such field\n"
+        "rpcurl: --filter optionalNested.label: message 1 has no such field\n"
     )
     stream = rpcurl(
         "convert", *words, "json", "--to", source, "--delimited", input='{"nested":{"label":"a"}} {"nested":{"label":"b"}}'
