@@ -73,7 +73,7 @@ def test_with_64_file_descriptors(bare_system, connect_server, jobs, are_enough)
     )  # fmt: skip
     received = [json.loads(line)["name"] for line in done.stdout.splitlines()]
     failed = re.findall(r"^rpcurl: call (\d+): .*Too many open files$", done.stderr, re.M)
-    assert received == [name for number, name in enumerate(names) if str(number) not in failed], done
+    assert received == [name for number, name in enumerate(names, 1) if str(number) not in failed], done
     assert (done.returncode, done.stderr) == (0, "") if are_enough else done.returncode == 5 and failed, done
 
 
