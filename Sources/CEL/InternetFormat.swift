@@ -12,11 +12,25 @@ package enum InternetFormat {
       && labels(of: domain).allSatisfy(isLabel)
   }
 
+  /// Whether a text is a mail address as protoc-gen-validate defines it: `NAME <ADDRESS>` is one too.
+  package static func isMailbox(_ text: Bytes) -> Bool {
+    var address = text
+    if text.last == UInt8(ascii: ">"), let start = text.lastIndex(of: UInt8(ascii: "<")) {
+      address = text[(start + 1)...].dropLast()
+    }
+    return address.count <= 254 && address.prefix { $0 != UInt8(ascii: "@") }.count <= 64 && isEmail(address)
+  }
+
   /// Whether a text is a name of a host, with or without a final dot.
-  package static func isHostname(_ text: Bytes) -> Bool {
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - allowsNumbers: Whether its last part may be a number.
+  package static func isHostname(_ text: Bytes, allowsNumbers: Bool = false) -> Bool {
     guard text.count <= 253 else { return false }
     let labels = labels(of: text.last == UInt8(ascii: ".") ? text.dropLast() : text)
-    return labels.allSatisfy(isLabel) && labels.last.map { !$0.allSatisfy(\.isDigit) } == true
+    return labels.allSatisfy(isLabel)
+      && (allowsNumbers || labels.last.map { !$0.allSatisfy(\.isDigit) } == true)
   }
 
   private static func labels(of text: Bytes) -> [Bytes] {

@@ -4,7 +4,7 @@ import RPCurlValidate
 extension BuiltIns.Description {
   /// The interceptor `validate`, which is a target of its own.
   static let validate = Self(
-    name: "validate", summary: "validate messages by the rules of buf.validate in the schema",
+    name: "validate", summary: "validate messages by the rules of protovalidate and protoc-gen-validate",
     keys: [
       BuiltIns.Key("requests=fail|warn|off", "what an invalid request causes", default: "fail"),
       BuiltIns.Key("responses=fail|warn|off", "what an invalid response causes", default: "off"),

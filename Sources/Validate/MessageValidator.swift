@@ -75,6 +75,7 @@ struct MessageValidator {
         contents = .value(zero)
       }
     }
+    if rules.ignoresEmpty, case .value(let value) = contents, value.isDefault { return }
     check(rules.rules, contents)
     switch contents {
     case .unset: break

@@ -1,6 +1,8 @@
 """The interceptor `validate`: what a call prints and sends. `test_validate_oracle.py` compares the rules with protovalidate."""
 
 import json
+import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -61,6 +63,53 @@ def test_every_protocol(rpcurl, request, proto, protocol):
     rpcurl(*words, "-d", '{"text":"a"}{"text":""}{"text":"b"}', f"{server.url}/demo.v1.Demo/Chat").exits(64 + 3).reports(
         "invalid request 1: text: must be at least 1 characters [string.min_len]",
     )
+
+
+def older_rules():
+    """A schema with rules of protoc-gen-validate, and for each message the number of its violations.
+
+    `older_rules.txt` has the declarations that several messages use, and then the fields of each message; each line below them has
+    a number of violations and messages. These are the cases of protoc-gen-validate, with one difference: an `optional` message that
+    is required must be set, which code for Go does not check.
+    """
+    imports = ["validate/validate.proto", *(f"google/protobuf/{name}.proto" for name in ("any", "duration", "timestamp", "wrappers"))]
+    head, table = (PROTOS / "older_rules.txt").read_text().split("\n\n")
+    types, cases = [], []
+    for line in table.splitlines():
+        if not line.startswith("  "):
+            types.append(line)
+            continue
+        count, messages = line.split(maxsplit=1)
+        messages = re.sub(r"NOW([+-]\d+)", lambda match: later(int(match[1])), messages)
+        cases += [(f"m{len(types)}", json.loads(message), int(count)) for message in messages.split("\t")]
+    lines = ['syntax = "proto3";', "package older;", *(f'import "{name}";' for name in imports), head]
+    lines += [f"message M{number} {{ {fields} }}" for number, fields in enumerate(types, 1)]
+    fields = " ".join(f"M{number} m{number} = {number};" for number in range(1, len(types) + 1))
+    lines += [f"message All {{ {fields} }}", "service Older { rpc Check(All) returns (All); }"]
+    return "\n".join(lines), cases
+
+
+def later(seconds):
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def test_rules_of_protoc_gen_validate(rpcurl, tmp_path):
+    proto, cases = older_rules()
+    write(tmp_path / "older.proto", proto)
+    write(tmp_path / "stubs.json", '{"response":{}}')
+    write(tmp_path / "data.json", "\n".join(json.dumps({name: message}) for name, message, _ in cases))
+    result = rpcurl(
+        "--error-format", "json", "--proto", tmp_path / "older.proto", "--each", "-d", f"@{tmp_path / 'data.json'}",
+        "--use", "validate", "--use", f"mock,file={tmp_path / 'stubs.json'}", "http://localhost:1/older.Older/Check", timeout=120,
+    )  # fmt: skip
+    found = [0] * len(cases)
+    for line in result.err.splitlines():
+        error = json.loads(line).get("error", {})
+        if "call" in error:
+            found[error["call"] - 1] = len(error["details"][0]["debug"]["fieldViolations"])
+    wrong = [(case, count) for case, count in zip(cases, found, strict=True) if case[2] != count]
+    assert len(cases) > 1000
+    assert not wrong, "\n".join(f"{case}: {count}" for case, count in wrong)
 
 
 def test_batch_continues_after_invalid_requests(rpcurl, grpc_server, proto):

@@ -35,8 +35,8 @@ private func type(_ choice: Int) -> [UInt8] {
 }
 
 /// A field `f` of the chosen type, or a list or a map of it, with these rules.
-private func field(_ choice: UInt8, _ rules: [UInt8]) -> [UInt8] {
-  let options = delimited(8, delimited(Int(RuleCompiler.extensionNumber), rules))
+private func field(_ choice: UInt8, _ rules: [UInt8], as source: UInt32) -> [UInt8] {
+  let options = delimited(8, delimited(Int(source), rules))
   let head = text(1, "f") + number(3, 1) + options
   if choice & 64 != 0 {
     let key = text(1, "key") + number(3, 1) + number(4, 1) + type(choice & 128 == 0 ? 9 : 5)
@@ -48,12 +48,15 @@ private func field(_ choice: UInt8, _ rules: [UInt8]) -> [UInt8] {
 }
 
 /// A file with a message `a.M`, whose field and itself have these rules.
-private func file(_ choice: UInt8, _ fieldRules: [UInt8], _ messageRules: [UInt8]) -> [UInt8] {
+private func file(
+  _ choice: UInt8, _ fieldRules: [UInt8], as source: UInt32, _ messageRules: [UInt8]
+) -> [UInt8] {
   let own = delimited(Int(RuleCompiler.extensionNumber), messageRules)
   let other = text(1, "g") + number(3, 2) + number(4, 1) + number(5, 9) + number(9, 0)
   let oneof = text(1, "o") + delimited(2, delimited(Int(RuleCompiler.extensionNumber), number(1, 1)))
   let message =
-    text(1, "M") + field(choice, fieldRules) + delimited(2, other) + delimited(8, oneof) + delimited(7, own)
+    text(1, "M") + field(choice, fieldRules, as: source) + delimited(2, other) + delimited(8, oneof)
+    + delimited(7, own)
   let zero = text(1, "ZERO") + number(2, 0)
   let imports = ["any", "duration", "timestamp", "field_mask", "wrappers", "struct"].flatMap {
     text(3, "google/protobuf/\($0).proto")
@@ -71,8 +74,15 @@ func fuzzValidation(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let rest = bytes.dropFirst(fieldRules.count)
   let messageRules = Array(rest.prefix(Int(start[2])))
   let content = Array(rest.dropFirst(messageRules.count))
+  for number in [RuleCompiler.extensionNumber, OlderRules.extensionNumber] {
+    validate(content, file(start[0], fieldRules, as: number, messageRules))
+  }
+  return 0
+}
+
+private func validate(_ content: [UInt8], _ file: [UInt8]) {
   let pool = DescriptorPool()
-  let set = SchemaBytes(delimited(1, file(start[0], fieldRules, messageRules)))
+  let set = SchemaBytes(delimited(1, file))
   precondition((try? pool.add(set, source: "fuzz")) != nil, "options do not make a file invalid")
   for library in RuleMessages.schemas { try? pool.add(library, source: "libraries") }
   guard let type = try? pool.messageType(named: "a.M") else { fatalError("the type is in the schema") }
@@ -81,7 +91,6 @@ func fuzzValidation(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     precondition(violations.count <= MessageValidator.limit, "violations are bounded")
     precondition(find(message) == violations, "a message has one result")
   }
-  return 0
 }
 
 private func find(_ message: Message) -> [Violation] {

@@ -1,4 +1,5 @@
-/// Messages of `rules.v1` as JSON, each followed by its violations as protovalidate reports them.
+/// Messages of `rules.v1` as JSON, each followed by its violations as protovalidate reports them; those of
+/// `Older` have rules of protoc-gen-validate.
 enum RuleCases {
   static let text = #"""
     Numbers {}
@@ -211,5 +212,22 @@ enum RuleCases {
       all: "this.map(x, x.name).unique()" returned false [this.map(x, x.name).unique()]
     Expressions {"a":40,"b":50,"text":"xbc","names":["a","b"],"entries":{"a":1},"past":"1999-01-01T00:00:00Z","short":"60s","wrapped":"4","named":{},"multiple":10,"shortOrLong":"abcde","sums":[5,5],"wrappedMultiple":3,"color":"COLOR_RED","data":"YWI=","all":[{"name":"ab"},{"name":"abc"}]}
       named.name: must be at least 2 characters [string.min_len]
+    Older {}
+      choice: exactly one field is required in oneof [required]
+      name: must be at least 2 characters [string.min_len]
+      skipped: value is required [required]
+    Older {"name":"ab","emptyOptional":"","emptyWrapper":0,"items":["","abc","ab"],"entries":{"a":{},"abc":{}},"skipped":{},"disabled":{"both":"ab","older":{}},"both":"ab","email":"A B <a@b.c>","hostname":"10.1","address":"1.2.3","ratio":"NaN","first":{}}
+      items[2]: must be 3 characters [string.len]
+      entries["abc"]: key: must be at most 2 characters [string.max_len]
+      disabled.both: must be at most 1 characters [string.max_len]
+      both: must be at most 1 characters [string.max_len]
+    Older {"name":"abcde","emptyOptional":"a","emptyWrapper":1,"skipped":{},"email":"A <b","hostname":"-","address":"a_b","ratio":1,"second":""}
+      name: must be at most 4 characters [string.max_len]
+      empty_optional: must be at least 2 characters [string.min_len]
+      empty_wrapper: must be greater than or equal to 2 [uint32.gte]
+      email: must be a valid email address [string.email]
+      hostname: must be a valid hostname [string.hostname]
+      address: must be a valid hostname, or ip address [string.address]
+      ratio: must not be in list [1] [double.not_in]
     """#
 }

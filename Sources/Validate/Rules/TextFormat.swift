@@ -18,7 +18,8 @@ struct TextFormat: Sendable {
   /// The lengths that bytes may have.
   private var lengths: [Int] = []
 
-  /// The numbers of the fields of `buf.validate.StringRules`, the identifiers, and the formats in messages.
+  /// The numbers of the fields of `buf.validate.StringRules`, the identifiers, and the formats in messages; the last ones are those
+  /// of `OlderRules`.
   private static let table = """
     12 email email address
     13 hostname hostname
@@ -40,6 +41,9 @@ struct TextFormat: Sendable {
     35 ulid ULID
     37 protobuf_fqn fully-qualified Protobuf name
     38 protobuf_dot_fqn fully-qualified Protobuf name with a leading dot
+    212 email email address
+    213 hostname hostname
+    221 address hostname, or ip address
     """
 
   /// The format that rules of strings require; nil if they require none, or one that is not known.
@@ -101,6 +105,10 @@ struct TextFormat: Sendable {
       text.count == 26 && text.first.map { (0x30...0x37).contains($0) } == true
         && text.allSatisfy { $0.isLetterOrDigit && !"ILOUilou".utf8.contains($0) }
     case 37: Self.isName(text)
+    case 212: InternetFormat.isMailbox(text)
+    case 213: InternetFormat.isHostname(text, allowsNumbers: true)
+    case 221:
+      InternetFormat.isHostname(text, allowsNumbers: true) || InternetFormat.isAddress(text, version: nil)
     default: text.first == UInt8(ascii: ".") && Self.isName(text.dropFirst())
     }
   }

@@ -24,10 +24,12 @@ struct TypeRules: Sendable {
   ///   - problems: Receives why rules are skipped.
   /// - Throws: `SchemaError` if the schema of the type is invalid.
   init(_ type: MessageType, problems: inout [String]) throws(SchemaError) {
-    var compiler = RuleCompiler(type)
+    let all = WireFields(try type.options())
+    let olderAreDisabled = OlderRules.areDisabled(by: all)
+    var compiler = RuleCompiler(type, olderAreDisabled: olderAreDisabled)
     let fields = try type.fields()
     var inChoices: Set<UInt32> = []
-    let options = WireFields(try type.options()).message(RuleCompiler.extensionNumber)
+    let options = all.message(RuleCompiler.extensionNumber)
     if let options {
       rules = CELRules.compile(options, texts: 5, rules: 3, nil) { problems.append("\(type.name): \($0)") }
     }
@@ -43,8 +45,11 @@ struct TypeRules: Sendable {
       choices.append(Choice(fields: members, isRequired: choice.flag(2)))
     }
     for (index, oneof) in try type.oneofs().enumerated() {
-      let options = WireFields(oneof.options).message(RuleCompiler.extensionNumber)
-      if options?.flag(1) == true { requiredOneofs.append((index, oneof.name)) }
+      let options = WireFields(oneof.options)
+      let older = !olderAreDisabled && options.flag(OlderRules.extensionNumber)
+      if options.message(RuleCompiler.extensionNumber)?.flag(1) ?? older {
+        requiredOneofs.append((index, oneof.name))
+      }
     }
     for field in fields {
       var rules = compiler.compile(field, place: "\(type.name).\(field.name)")

@@ -8,6 +8,8 @@ struct ValueRules: Sendable {
   var isIgnored = false
   /// Whether the rules do not apply to a field that is not set, or to an element that is zero.
   var ignoresZero = false
+  /// Whether the rules do not apply to a zero value that is set either.
+  var ignoresEmpty = false
   /// Whether the field must be set.
   var isRequired = false
   /// The rules of the value; those of a list or map apply to it as a whole.
@@ -54,9 +56,18 @@ struct RuleCompiler {
   let type: MessageType
   /// Why rules were skipped, with the names of fields.
   private(set) var problems: [String] = []
+  /// Whether the rules of protoc-gen-validate do not apply.
+  private let olderAreDisabled: Bool
 
   /// Makes a compiler for the fields of a type.
-  init(_ type: MessageType) { self.type = type }
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - olderAreDisabled: Whether only fields with rules of protovalidate are validated.
+  init(_ type: MessageType, olderAreDisabled: Bool) {
+    self.type = type
+    self.olderAreDisabled = olderAreDisabled
+  }
 
   /// Compiles the rules of a field.
   ///
@@ -64,7 +75,10 @@ struct RuleCompiler {
   ///   - field: The field.
   ///   - place: The name of the field with its type, for problems.
   mutating func compile(_ field: Field, place: String) -> ValueRules {
-    let options = WireFields(field.options).message(Self.extensionNumber)
+    let all = WireFields(field.options)
+    let older = olderAreDisabled ? nil : OlderRules.translated(all, isInOneof: field.oneofIndex != nil)
+    let options = all.message(Self.extensionNumber) ?? older
+    if olderAreDisabled, options == nil { return ValueRules() }
     guard field.isRepeated else { return compile(options, of: field, place: place) }
     var result = ValueRules()
     if let options { compileCommon(options, of: field, place: place, into: &result) }
@@ -106,6 +120,7 @@ struct RuleCompiler {
     result.validatesMessages = type.map { !$0.name.hasPrefix("google.protobuf.") } ?? false
     guard let options else { return result }
     compileCommon(options, of: field, place: place, into: &result)
+    if options.flag(OlderRules.skip) { result.validatesMessages = false }
     var kind = field.kind
     var wrapped: Field?
     if let type, case .wrapper? = try? type.wellKnown(), let value = try? type.fields().first {
@@ -127,7 +142,8 @@ struct RuleCompiler {
     _ options: WireFields, of field: Field, place: String, into result: inout ValueRules
   ) {
     result.isRequired = options.flag(25)
-    result.ignoresZero = options.bits(27) == 1
+    result.ignoresEmpty = options.bits(27) == OlderRules.ignoresEmpty
+    result.ignoresZero = options.bits(27) == 1 || result.ignoresEmpty
     result.isIgnored = options.bits(27) == 3
     result.rules = CELRules.compile(options, texts: 29, rules: 23, field) {
       problems.append("\(place): \($0)")

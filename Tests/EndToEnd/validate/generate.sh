@@ -7,7 +7,7 @@ cd "$(dirname "$0")"
 set=$(mktemp)
 trap 'rm -f "$set"' EXIT
 builtin=../../../Sources/Protobuf/WellKnown
-${PROTOC:-protoc} -I. -I$builtin/common --descriptor_set_out="$set" rules.proto predefined.proto
+${PROTOC:-protoc} -I. -I$builtin/common --descriptor_set_out="$set" rules.proto predefined.proto older.proto
 {
   echo "// Made by Tests/EndToEnd/validate/generate.sh from the .proto files. Do not edit."
   echo "// swift-format-ignore-file"
