@@ -25,6 +25,7 @@ _Static_assert(sizeof(wchar_t) == sizeof(uint32_t), "wide characters must be Uni
   X(el_source)                                                                                                 \
   X(el_wgets)                                                                                                  \
   X(el_wline)                                                                                                  \
+  X(el_cursor)                                                                                                 \
   X(el_deletestr)                                                                                              \
   X(el_insertstr)                                                                                              \
   X(history_winit)                                                                                             \
@@ -98,17 +99,21 @@ static int next_character(EditLine *line, wchar_t *character) {
   return 1;
 }
 
-static unsigned char complete(EditLine *line, int character) {
-  (void)character;
-  report(editor_of(line), CLINE_COMPLETE);
-  return CC_REFRESH;
-}
-
-static unsigned char clear_screen(EditLine *line, int character) {
-  (void)character;
-  report(editor_of(line), CLINE_CLEAR_SCREEN);
-  return CC_REFRESH;
-}
+/* Keys that the caller handles: each reports an event. */
+#define EACH_REPORT(X)                                                                                         \
+  X(complete, CLINE_COMPLETE)                                                                                  \
+  X(clear_screen, CLINE_CLEAR_SCREEN)                                                                          \
+  X(undo, CLINE_UNDO)                                                                                          \
+  X(last_word, CLINE_LAST_WORD)                                                                                \
+  X(edit_text, CLINE_EDIT)                                                                                     \
+  X(search, CLINE_SEARCH)
+#define REPORT(name, event)                                                                                    \
+  static unsigned char name(EditLine *line, int character) {                                                   \
+    (void)character;                                                                                           \
+    report(editor_of(line), event);                                                                            \
+    return CC_REFRESH;                                                                                         \
+  }
+EACH_REPORT(REPORT)
 
 static unsigned char interrupt(EditLine *line, int character) {
   (void)character;
@@ -169,6 +174,14 @@ void cline_replace(cline_editor *editor, size_t count, const char *text) {
   if (*text) lib.el_insertstr(editor->line, text);
 }
 
+void cline_set(cline_editor *editor, const char *text, size_t cursor) {
+  cline_text before = cline_line(editor);
+  lib.el_cursor(editor->line, (int)(before.count - before.cursor));
+  cline_replace(editor, before.count, text);
+  size_t count = cline_line(editor).count;
+  if (cursor < count) lib.el_cursor(editor->line, -(int)(count - cursor));
+}
+
 void cline_remember(cline_editor *editor, const char *line) {
   size_t size = mbstowcs(NULL, line, 0);
   if (size == (size_t)-1) return;
@@ -199,6 +212,16 @@ static bool open_terminal(cline_editor *editor) {
   return editor->terminal >= 0 && ioctl(editor->terminal, TIOCSWINSZ, &size) == 0;
 }
 
+/* The keys of the vi mode that ~/.editrc selects, which replaces those that were bound before. */
+static void bind_vi_keys(EditLine *line) {
+  const char *mode = NULL;
+  if (lib.el_get(line, EL_EDITOR, &mode) != 0 || !mode || strcmp(mode, "vi") != 0) return;
+  lib.el_set(line, EL_BIND, "^R", "rpcurl-search", NULL);
+  lib.el_set(line, EL_BIND, "-a", "^R", "rpcurl-search", NULL);
+  /* libedit's own function waits for an editor on this terminal. */
+  lib.el_set(line, EL_BIND, "-a", "v", "rpcurl-edit", NULL);
+}
+
 static bool prepare(cline_editor *editor, int history_size) {
   if (!open_terminal(editor)) return false;
   editor->nowhere = fopen("/dev/null", "r+e");
@@ -220,10 +243,15 @@ static bool prepare(cline_editor *editor, int history_size) {
   lib.el_set(line, EL_GETCFN, next_character);
   lib.el_set(line, EL_ADDFN, "rpcurl-complete", "Complete", complete);
   lib.el_set(line, EL_ADDFN, "rpcurl-clear-screen", "Clear the screen", clear_screen);
+  lib.el_set(line, EL_ADDFN, "rpcurl-undo", "Undo the last change", undo);
+  lib.el_set(line, EL_ADDFN, "rpcurl-last-word", "Insert the last word of an earlier line", last_word);
+  lib.el_set(line, EL_ADDFN, "rpcurl-edit", "Edit the input in an editor", edit_text);
+  lib.el_set(line, EL_ADDFN, "rpcurl-search", "Search the history", search);
   lib.el_set(line, EL_ADDFN, "rpcurl-interrupt", "Drop the line", interrupt);
   /* Keys that libedit does not bind, but other editors do. */
   static const char *const keys[][2] = {
-      {"^R", "em-inc-search-prev"},      {"\033[1~", "ed-move-to-beg"},     {"\033[4~", "ed-move-to-end"},
+      {"^R", "rpcurl-search"},           {"^_", "rpcurl-undo"},             {"^X^U", "rpcurl-undo"},
+      {"^X^E", "rpcurl-edit"},           {"\033.", "rpcurl-last-word"},     {"\033[1~", "ed-move-to-beg"},     {"\033[4~", "ed-move-to-end"},
       {"\033[7~", "ed-move-to-beg"},     {"\033[8~", "ed-move-to-end"},     {"\033[H", "ed-move-to-beg"},
       {"\033[F", "ed-move-to-end"},      {"\033OH", "ed-move-to-beg"},      {"\033OF", "ed-move-to-end"},
       {"\033[3~", "ed-delete-next-char"}, {"\033[1;5C", "em-next-word"},    {"\033[1;5D", "ed-prev-word"},
@@ -236,6 +264,7 @@ static bool prepare(cline_editor *editor, int history_size) {
   lib.el_set(line, EL_BIND, "^I", "rpcurl-complete", NULL);
   lib.el_set(line, EL_BIND, "^L", "rpcurl-clear-screen", NULL);
   lib.el_set(line, EL_BIND, "^C", "rpcurl-interrupt", NULL);
+  bind_vi_keys(line);
   return true;
 }
 

@@ -520,7 +520,7 @@ def test_history_reaches_across_sessions(session: Callable[..., Terminal], tmp_p
     third.send(DOWN)
     third.shows(after('rpcurl> call Hello {"name":"Cy"}', "HelloRequest"))
     third.send(CTRL_C + CTRL_R + "Ad")
-    third.shows('rpcurl> call Hello {"name":"Ada"}', "bck:Ad")
+    third.shows("""(reverse-i-search)`Ad': call Hello {"name":"Ada"}""")
     third.send("\r")
     third.shows("{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
 

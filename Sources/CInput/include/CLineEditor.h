@@ -24,6 +24,10 @@ typedef enum {
   CLINE_INTERRUPT,    /* Ctrl-C; the line can still be read, the next character starts another */
   CLINE_COMPLETE,     /* complete the line at its cursor */
   CLINE_CLEAR_SCREEN, /* clear the screen */
+  CLINE_UNDO,         /* undo the last change of the line */
+  CLINE_LAST_WORD,    /* insert the last word of an earlier line */
+  CLINE_EDIT,         /* edit the line in an editor */
+  CLINE_SEARCH,       /* search the history */
 } cline_event;
 
 /* The line, in Unicode characters; valid until the next call. */
@@ -46,9 +50,13 @@ cline_event cline_feed(cline_editor *editor, uint32_t character);
 /* The current line. */
 cline_text cline_line(cline_editor *editor);
 
-/* After CLINE_COMPLETE, before the next character: replaces `count` characters before the cursor by `text`, in
+/* After an event of a key, before the next character: replaces `count` characters before the cursor by `text`, in
  * UTF-8. */
 void cline_replace(cline_editor *editor, size_t count, const char *text);
+
+/* As above: makes `text` the line, with the cursor at this character. The line must have begun: it is not empty, or a key that
+ * was reported is part of it. */
+void cline_set(cline_editor *editor, const char *text, size_t cursor);
 
 /* Adds a line, in UTF-8, to the history. */
 void cline_remember(cline_editor *editor, const char *line);

@@ -9,18 +9,21 @@ package enum ExternalEditor {
   /// - Parameters:
   ///   - text: The text to edit.
   ///   - environment: Returns the value of an environment variable.
+  ///   - ending: The ending of the name of the file.
+  ///   - unchanged: What an editor that fails does not change, for the error.
   ///   - waitForEnd: Waits until the descriptor is readable, which means that the editor has ended. Returns false if its
   ///     time is over; what it throws stops waiting, too.
   /// - Throws: `Failure` if the editor cannot be run or fails.
   package static func edit(
-    _ text: String, _ environment: (String) -> String?, waitForEnd: (Int32) throws(Failure) -> Bool
+    _ text: String, _ environment: (String) -> String?, ending: String = ".json",
+    unchanged: String = "nothing was sent", waitForEnd: (Int32) throws(Failure) -> Bool
   ) throws(Failure) -> String {
     let chosen = ["VISUAL", "EDITOR"].lazy.compactMap(environment).first { !$0.isEmpty }
     let editor = chosen ?? "vi"
     let program = ExternalProgram(command: "\(editor) \"$1\"", name: editor)
-    let (status, written) = try program.run(on: text, ending: ".json", environment, waitForEnd: waitForEnd)
+    let (status, written) = try program.run(on: text, ending: ending, environment, waitForEnd: waitForEnd)
     guard status == 0 else {
-      throw Failure(.input, editor, "the editor failed; nothing was sent", hint: "set VISUAL or EDITOR")
+      throw Failure(.input, editor, "the editor failed; \(unchanged)", hint: "set VISUAL or EDITOR")
     }
     return written
   }

@@ -84,6 +84,15 @@ extension Session {
     return try console.terminal.lend(holding: console.output) { () throws(Failure) in try body(wait) }
   }
 
+  /// Opens the line that is being typed in an editor. What the editor saves becomes the line.
+  func editLine(_ text: String) throws {
+    let written = try withProgram { wait throws(Failure) in
+      try ExternalEditor.edit(
+        text, environment, ending: ".rpcurl", unchanged: "the line is not changed", waitForEnd: wait)
+    }
+    input?.replace(by: String(written[...].withoutOuterSpace))
+  }
+
   /// `edit METHOD`: opens the request in an editor and makes the call.
   package func edit(_ method: String) throws {
     let plan = try plan(method, console.output)

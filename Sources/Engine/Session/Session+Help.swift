@@ -45,8 +45,13 @@ extension Session {
       let rows = SessionVerb.all.map { (name: $0.usage, text: $0.summary) }
       let values =
         "Lines that begin with {, [, @, a quote, a digit or $ are messages; they are sent on the current stream."
+      let keys = """
+        Keys: TAB completes; Ctrl-R searches the history; Alt-. inserts the last word of an earlier line; Ctrl-_ undoes; \
+        Ctrl-X Ctrl-E opens $VISUAL or $EDITOR on the line.
+        """
       return try page(
-        TextLayout.table(rows, columns: columns) + [""] + TextLayout.wrapped(values, columns: columns))
+        TextLayout.table(rows, columns: columns) + [""]
+          + [keys, values].flatMap { TextLayout.wrapped($0, columns: columns) })
     }
     if name == "language" {
       return try page(

@@ -78,6 +78,8 @@ package final class Session {
     case line(InputLine?)
     /// A statement whose lines were read.
     case statement(Result<SessionStatement, any Error>)
+    /// The text of the line, which the user wants to edit in an editor.
+    case edit(String)
   }
 
   /// Starts a session. Does not connect to the server.
@@ -142,6 +144,10 @@ package final class Session {
     console.terminal.aside = { body in input.aside(body) }
     input.onLine = { [weak self] line in self?.take(line) }
     input.onInterrupt = { [weak self] hadText in self?.interrupts.append(hadText) }
+    input.onEdit = { [weak self] text in
+      self?.arrivals.append(.edit(text))
+      self?.input?.pause()
+    }
     greet()
     var shown = prompt
     input.ask(shown)
@@ -210,6 +216,7 @@ package final class Session {
       case .line(nil): return try endOfInput()
       case .line(let line?): read = try self.read(line)
       case .statement(let result): read = try result.get()
+      case .edit(let text): return try editLine(text)
       }
       guard let statement = read else { return }
       input?.remember(statement.text)

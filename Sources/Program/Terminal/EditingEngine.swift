@@ -17,18 +17,38 @@ package final class EditingEngine {
     case complete
     /// Clearing the screen was requested.
     case clearScreen
+    /// Undoing the last change was requested.
+    case undo
+    /// The last word of an earlier line was requested.
+    case lastWord
+    /// An editor for the text was requested.
+    case edit
+    /// A search of the history was requested.
+    case search
   }
 
   /// The current line and the cursor position in it, in Unicode scalars.
-  package struct Line {
+  package struct Line: Equatable {
     package var text: [Unicode.Scalar] = []
     package var cursor = 0
+
+    package init(text: [Unicode.Scalar] = [], cursor: Int = 0) {
+      (self.text, self.cursor) = (text, cursor)
+    }
+
+    /// A text with the cursor at its end.
+    package init(_ text: String) {
+      self.text = Array(text.unicodeScalars)
+      cursor = self.text.count
+    }
 
     /// Whether a history search is active: libedit shows its pattern on a line of its own.
     package var isSearched: Bool { text.contains("\n") }
     package var isEmpty: Bool { text.isEmpty }
     /// The text before the cursor.
     package var head: String { String(String.UnicodeScalarView(text[..<cursor])) }
+    /// The text.
+    package var string: String { String(String.UnicodeScalarView(text)) }
   }
 
   private let editor: OpaquePointer
@@ -59,6 +79,10 @@ package final class EditingEngine {
     case CLINE_INTERRUPT: return .interrupt
     case CLINE_COMPLETE: return .complete
     case CLINE_CLEAR_SCREEN: return .clearScreen
+    case CLINE_UNDO: return .undo
+    case CLINE_LAST_WORD: return .lastWord
+    case CLINE_EDIT: return .edit
+    case CLINE_SEARCH: return .search
     default: return .edited
     }
   }
@@ -73,6 +97,11 @@ package final class EditingEngine {
   /// Replaces the `count` characters before the cursor.
   package func replace(_ count: Int, by text: String) {
     cline_replace(editor, count, text)
+  }
+
+  /// Replaces the whole line. It must have begun, as for `replace`.
+  package func set(_ line: Line) {
+    cline_set(editor, line.string, line.cursor)
   }
 
   /// Adds a line to the history.

@@ -10,6 +10,7 @@ import RPCurlTransport
 package final class LineEditor: LineInput {
   package var onLine: ((InputLine?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
+  package var onEdit: ((_ text: String) -> Void)?
 
   private enum State {
     /// No line is read; the terminal has its original modes.
@@ -51,6 +52,17 @@ package final class LineEditor: LineInput {
   private var prompt = ""
   /// The candidates below the line; nil if none are shown.
   private var menu: CompletionMenu?
+  /// The search of the history that is shown in place of the line; nil if there is none.
+  private var search: HistorySearch?
+  /// What was searched for last.
+  private var lastPattern: [Unicode.Scalar] = []
+  private var undoSteps = UndoSteps()
+  /// The line before the keys that are being handled.
+  private var lineBefore = EditingEngine.Line()
+  /// How many keys were typed.
+  private var typedKeys = 0
+  /// The word that the last Alt-. inserted, with the index of its line, and the number of that key.
+  private var recalled: (word: String, index: Int, key: Int)?
   private var state = State.paused
   /// The rows of the line as it is drawn.
   private var lineRows = 1
@@ -151,6 +163,11 @@ package final class LineEditor: LineInput {
     if history.count > 2 * HistoryFile.limit { history.removeFirst(HistoryFile.limit) }
   }
 
+  package func replace(by text: String) {
+    undoSteps.add(line, .other)
+    set(EditingEngine.Line(text))
+  }
+
   package func close() {
     if case .closed = state { return }
     state = .closed
@@ -208,8 +225,15 @@ package final class LineEditor: LineInput {
   private func work() {
     guard !isWorking else { return }
     isWorking = true
-    while isAsking, let key = keys.next() { handle(key) }
+    lineBefore = line
+    var change: UndoSteps.Change?
+    while isAsking, let key = keys.next() {
+      handle(key)
+      let next = self.change(by: key)
+      change = change ?? next == next ? next : .other
+    }
     insertPasted()
+    noteChange(change ?? .other)
     isWorking = false
     guard !isAsking else {
       // Draw once per read, not once per pasted character.
@@ -238,12 +262,14 @@ package final class LineEditor: LineInput {
 
   private func handle(_ key: KeyReader.Key) {
     if case .pasted(let character) = key, character != "\n" { return pasted.append(character) }
-    if case .pasted = key, line.isEmpty { return finishLine(String(pasted)) }
+    if case .pasted = key, line.isEmpty, search == nil { return finishLine(String(pasted)) }
     insertPasted()
     if case .typed = key {} else { menu = nil }
     switch key {
     case .typed(let characters): type(characters)
-    case .pasted(let character): feed(character)
+    case .pasted(let character):
+      endSearch(isKept: true)
+      feed(character)
     case .suspend: suspend()
     case .quit:
       leaveLine()
@@ -269,6 +295,10 @@ package final class LineEditor: LineInput {
       callOut { onInterrupt?(hadText) }
     case .complete: complete()
     case .clearScreen: clearScreen()
+    case .undo: undo()
+    case .lastWord: insertLastWord()
+    case .edit: callOut { onEdit?(line.string) }
+    case .search: search = HistorySearch(history, from: line, earlier: lastPattern)
     }
   }
 
@@ -283,6 +313,7 @@ package final class LineEditor: LineInput {
     menu = nil
     var text = pasted
     pasted.removeAll()
+    if search != nil { return search?.add(Array(text)) ?? () }
     if line.isSearched { return text.forEach(feed) }
     // The editor begins a line with its first character.
     if line.isEmpty { feed(text.removeFirst()) }
@@ -302,6 +333,60 @@ package final class LineEditor: LineInput {
   private func callOut(_ body: () -> Void) {
     body()
     console.output.flush()
+  }
+
+  // MARK: Changes
+
+  private func set(_ line: EditingEngine.Line) {
+    engine.set(line)
+    knownLine = nil
+  }
+
+  private func change(by key: KeyReader.Key) -> UndoSteps.Change {
+    switch key {
+    case .pasted: .paste
+    case .typed([" "]): .blank
+    case .typed(let key) where key.count == 1 && key[0].value > 0x20 && key[0] != "\u{7F}": .letter
+    default: menu != nil ? .candidate : .other
+    }
+  }
+
+  private func noteChange(_ change: UndoSteps.Change) {
+    if line.text != lineBefore.text { undoSteps.add(lineBefore, change) }
+  }
+
+  private func undo() {
+    noteChange(.other)
+    if let earlier = undoSteps.undo() { set(earlier) }
+    lineBefore = line
+  }
+
+  /// Inserts the last word of the line before in the history; if the last key did that, replaces it by that of an older line.
+  private func insertLastWord() {
+    let last = recalled.flatMap { $0.key == typedKeys - 1 ? $0 : nil }
+    let words = history[..<(last?.index ?? history.count)]
+    let found = words.indices.lazy.reversed().compactMap { index in
+      LastWord.of(words[index]).map { (word: $0, index: index) }
+    }
+    guard let found = found.first(where: { $0.word != last?.word }) else {
+      recalled?.key = typedKeys
+      return
+    }
+    replace(last?.word ?? "", by: found.word)
+    recalled = (found.word, found.index, typedKeys)
+  }
+
+  /// Ends the search of the history.
+  ///
+  /// - Parameter isKept: Whether the line that was found becomes the line.
+  private func endSearch(isKept: Bool) {
+    guard let ended = search else { return }
+    search = nil
+    if !ended.pattern.isEmpty { lastPattern = ended.pattern }
+    guard isKept else { return }
+    set(ended.found)
+    noteChange(.other)
+    lineBefore = line
   }
 
   private func suspend() {
@@ -368,8 +453,15 @@ package final class LineEditor: LineInput {
     knownLine = nil
   }
 
-  /// Handles a typed key: of the menu, if it is shown, or of the line.
+  /// Handles a typed key: of the search or the menu, if one is shown, or of the line.
   private func type(_ key: [Unicode.Scalar]) {
+    typedKeys += 1
+    if search != nil {
+      if search?.handle(key) == true { return }
+      let isCanceled = key == ["\u{7}"]
+      endSearch(isKept: !isCanceled)
+      if isCanceled { return }
+    }
     guard let shown = menu else { return key.forEach(feed) }
     if let action = CompletionMenu.Action(key, isSelected: shown.isSelected) { return perform(action, shown) }
     menu = nil
@@ -388,12 +480,13 @@ package final class LineEditor: LineInput {
     self.menu = [.accept, .cancel].contains(action) ? nil : menu
   }
 
-  /// Ends the menu if Escape was typed: what begins with that character is not complete for a moment.
+  /// Ends the menu or the search if Escape was typed: what begins with that character is not complete for a moment.
   private func awaitEscape() {
-    guard menu != nil, keys.hasEscape else { return }
+    guard menu != nil || search != nil, keys.hasEscape else { return }
     loop.schedule(at: .now + .milliseconds(50)) { [weak self] in
-      guard let self, let shown = menu, isAsking, keys.takeEscape() else { return }
-      perform(.cancel, shown)
+      guard let self, isAsking, menu != nil || search != nil, keys.takeEscape() else { return }
+      endSearch(isKept: false)
+      if let menu { perform(.cancel, menu) }
       draw()
     }
   }
@@ -414,7 +507,7 @@ package final class LineEditor: LineInput {
 
   /// Redraws the line.
   private func draw() {
-    draw(hint: line.isSearched ? "" : assistant.hint(line.head))
+    draw(hint: line.isSearched || search != nil ? "" : assistant.hint(line.head))
   }
 
   /// Half of the window, if the line leaves that.
@@ -427,8 +520,10 @@ package final class LineEditor: LineInput {
   private func draw(hint: String) {
     guard TerminalModes.isKeyByKey else { return }
     let size = TerminalModes.size
+    let shown = search?.found ?? line
     let content = LineLayout.Content(
-      prompt: prompt, text: line.text, cursor: line.cursor, hint: hint, isStyled: isStyled)
+      prompt: search?.prompt ?? prompt, text: shown.text, cursor: shown.cursor, hint: hint, isStyled: isStyled
+    )
     let layout = LineLayout(content, columns: size.columns, height: size.rows)
     lineRows = layout.rows.count
     let below = menu?.rows(in: menuWindow, isStyled: isStyled) ?? []
@@ -459,6 +554,7 @@ package final class LineEditor: LineInput {
     line.cursor = line.text.count
     leaveLine()
     line = EditingEngine.Line()
+    (lineBefore, undoSteps) = (line, UndoSteps())
   }
 
   private func leaveLine() {

@@ -4,6 +4,8 @@ package protocol LineInput: AnyObject {
   var onLine: ((InputLine?) -> Void)? { get set }
   /// Called for Ctrl-C at the prompt; `hadText` reports whether the editor dropped a line that was begun.
   var onInterrupt: ((_ hadText: Bool) -> Void)? { get set }
+  /// Called when the user wants to edit the text of the line in an editor.
+  var onEdit: ((_ text: String) -> Void)? { get set }
   /// Asks for lines under this prompt from now on. A further call changes the prompt.
   func ask(_ prompt: String)
   /// Stops taking lines until `ask` is called again, for example while a unary call runs.
@@ -12,6 +14,8 @@ package protocol LineInput: AnyObject {
   func aside(_ body: () throws -> Void) rethrows
   /// Drops what was pasted and has not been taken as lines. Returns whether there was any.
   func dropPaste() -> Bool
+  /// Replaces the line that is being edited.
+  func replace(by text: String)
   /// Adds a line to the history.
   func remember(_ line: String)
   /// The lines of the history, oldest first.

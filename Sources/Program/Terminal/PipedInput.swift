@@ -9,6 +9,7 @@ package final class PipedInput: LineInput {
 
   package var onLine: ((InputLine?) -> Void)?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
+  package var onEdit: ((_ text: String) -> Void)?
 
   private let loop: EventLoop
   /// Where the prompt is printed; nil to print none.
@@ -52,6 +53,7 @@ package final class PipedInput: LineInput {
 
   package func dropPaste() -> Bool { false }
 
+  package func replace(by text: String) {}
   package func remember(_ line: String) {}
   package var history: [String] { [] }
   package func clearScreen() {}

@@ -36,10 +36,22 @@ struct EditingEngineTests {
     #expect(text(engine) == "wörld")
     _ = type("\u{1B}[B", into: engine)
     #expect(text(engine) == "two")
-    _ = type("\u{3}\u{12}w\u{F6}", into: engine)
-    #expect(engine.line.isSearched)
-    #expect(text(engine).hasPrefix("wörld\n"))
-    guard case .line("wörld") = engine.feed("\r") else { return #expect(Bool(false)) }
+  }
+
+  @Test func reportsKeysOfCaller() throws {
+    let engine = try engine()
+    for (keys, text) in [("\u{1F}", ""), ("a\u{18}\u{15}", "a")] {
+      guard case .undo = type(keys, into: engine) else { return #expect(Bool(false)) }
+      #expect(self.text(engine) == text)
+    }
+    guard case .lastWord = type("\u{1B}.", into: engine) else { return #expect(Bool(false)) }
+    guard case .edit = type("\u{18}\u{5}", into: engine) else { return #expect(Bool(false)) }
+    guard case .search = type("\u{12}", into: engine) else { return #expect(Bool(false)) }
+    engine.set(EditingEngine.Line(text: Array("wörld\n2".unicodeScalars), cursor: 2))
+    #expect(text(engine) == "wörld\n2")
+    #expect(engine.line.cursor == 2)
+    engine.set(EditingEngine.Line())
+    #expect(engine.line.isEmpty)
   }
 
   @Test func reportsEventsForCaller() throws {
