@@ -697,6 +697,45 @@ _rpcurl_arguments() {
     convert) options='--descriptor-set --protoset|+||file
 --proto|+||file
 -I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||at:header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||at:value
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||at:value
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||at:header
+--expand|||flag typed files all
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+-m --max-time||--timeout|none
 --allow-unknown-fields|||flag
 --emit-defaults|||flag
 --enum-numbers|||flag
@@ -707,9 +746,11 @@ _rpcurl_arguments() {
 --filter|+||ask:filter
 --filter-missing|||list fail null skip
 --raw|||flag
+-v --verbose|+|-i --include|flag
+--redact|+||none
 --type|||ask:type
 --from|||list json text binary
---to|||list json text binary
+--to|||list json text binary tsv csv
 --no-schema|||flag
 --delimited|||flag
 --pretty|||flag
@@ -718,9 +759,11 @@ _rpcurl_arguments() {
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
 -h --help|||flag
 -V --version|||flag'
-      positionals='file' ;;
+      positionals='file+' ;;
     health) options='--plaintext|||flag
 -k --insecure|||flag
 --cacert|||file

@@ -163,3 +163,64 @@ def test_map_keys_that_are_not_utf8(rpcurl, old_set):
     assert 'key: "\\356"' in text and 'key: "\\357"' in text
     assert rpcurl("convert", *words, "text", "--to", "binary", input=text).out_bytes == data
     rpcurl("convert", *words, "binary", "--to", "json", input=data).fails(4, "m", "a map key that is not UTF-8")
+
+
+# The schema of a server
+
+
+JSON_TO_TEXT = ["--type", TYPE, "--from", "json", "--to", "text"]
+
+
+def test_schema_of_a_server(rpcurl, grpc_server, tmp_path):
+    words = ["convert", "--plaintext", *JSON_TO_TEXT]
+    assert rpcurl(*words, grpc_server.address, input='{"name":"Ada"}').exits(0, err="").out == 'name: "Ada"\n'
+    file = write(tmp_path / "request.json", '{"name":"B"}')
+    assert rpcurl(*words, grpc_server.address, file).exits(0).out == 'name: "B"\n'
+    # With a configured target, the argument is the file.
+    assert rpcurl(*words, file, env={"RPCURL_TARGET": grpc_server.url}).exits(0).out == 'name: "B"\n'
+    rpcurl(*words, grpc_server.address, file, "x").exits(2).reports("x: unexpected argument")
+    rpcurl("convert", "--plaintext", "--type", "HelloReqest", *JSON_TO_TEXT[2:], grpc_server.address, input="{}").exits(3).reports(
+        "did you mean demo.v1.HelloRequest?",
+    )
+
+
+def test_content_of_any_has_a_type_of_the_server(rpcurl, grpc_server):
+    data = '{"@type":"type.googleapis.com/demo.v1.HelloRequest","name":"Ada"}'
+    words = ["--type", "google.protobuf.Any", "--from", "json", "--to", "text"]
+    result = rpcurl("convert", "--plaintext", "--reflect", *words, grpc_server.address, input=data)
+    assert (result.code, result.out) == (0, '[type.googleapis.com/demo.v1.HelloRequest] {\n  name: "Ada"\n}\n')
+
+
+def test_descriptor_set_before_the_server(rpcurl, grpc_server, descriptor_set):
+    """The server is asked with --reflect only."""
+    words = ["convert", "--plaintext", "--descriptor-set", descriptor_set, *JSON_TO_TEXT]
+    assert rpcurl(*words, "--reflect", grpc_server.address, input='{"name":"Ada"}').exits(0).out == 'name: "Ada"\n'
+    rpcurl(*words, grpc_server.address, input="{}").exits(4).reports(f"{grpc_server.address}: No such file")
+
+
+def test_no_source_of_a_schema(rpcurl, tmp_path, start_server):
+    file = write(tmp_path / "request.json", "{}")
+    for arguments in ([], [file], ["-"]):
+        result = rpcurl("convert", *JSON_TO_TEXT, *arguments, input="{}").exits(3)
+        result.reports("no schema: neither a server nor another source is given", "hint: name a server before the file")
+    server = start_server("grpc_server.py", "--no-reflection")
+    rpcurl("convert", "--plaintext", *JSON_TO_TEXT, server.address, input="{}").exits(3).reports("reflection")
+    rpcurl("convert", "--no-schema", "--reflect", input="").exits(2).reports("cannot be combined with --no-schema")
+    built_in = ["--type", "google.protobuf.Timestamp", "--from", "json", "--to", "binary"]
+    assert rpcurl("convert", *built_in, input='"1970-01-01T00:00:01Z"').exits(0).out_bytes == b"\x08\x01"
+
+
+# Columns
+
+
+def test_columns_have_a_head(convert):
+    data = '{"name":"Ada"}{"name":"B,\\t","language":"de"}'
+    columns = ["--filter", "name", "--filter", "language", "--filter-missing", "null"]
+    assert convert("json", "json", *columns, input=data).out == "Ada\t\nB,\\t\tde\n"
+    assert convert("json", "tsv", *columns, input=data).out == "name\tlanguage\nAda\t\nB,\\t\tde\n"
+    assert convert("json", "csv", *columns, input=data).out == 'name,language\nAda,\n"B,\t",de\n'
+    assert convert("json", "csv", "--filter", "name", input="").out == "name\n"
+    convert("json", "csv", input=data).exits(2).reports("--to csv: requires --filter")
+    convert("json", "text", *columns, input=data).exits(2).reports("cannot be combined with --to text")
+    convert("json", "csv", *columns, "--raw", input=data).exits(2).reports("cannot be combined with columns")
+    convert("json", "json", "--format", "csv", *columns, input=data).exits(2).reports("hint: use --to")

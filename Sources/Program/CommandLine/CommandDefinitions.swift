@@ -195,7 +195,7 @@ extension CommandTable {
     Command(
       id: .convert, name: "convert", summary: "Convert messages between JSON, text format and binary.",
       usage:
-        "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]\nrpcurl convert --no-schema [OPTIONS] [FILE]",
+        "rpcurl convert [OPTIONS] --type TYPE --from FORMAT --to FORMAT TARGET [FILE]\nrpcurl convert --descriptor-set FILE [OPTIONS] --type TYPE --from FORMAT --to FORMAT [FILE]\nrpcurl convert --no-schema [OPTIONS] [FILE]",
       discussion: """
         JSON input may have several messages, one after another. With --delimited, input and output are streams: each \
         message is prefixed with its length (a varint) in binary, and is one line in text format. Streams of any \
@@ -203,7 +203,12 @@ extension CommandTable {
         """,
       examples:
         "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from binary --to json request.bin",
-      places: [.init("FILE", "Input; - is standard input (the default).", completion: "file")])
+      places: [
+        .init(
+          "TARGET|FILE",
+          "The server, unless another source of the schema is named, and the input; - is standard input (the default).",
+          repeats: true, completion: "file")
+      ])
   }
 
   private static var health: Command {

@@ -59,12 +59,13 @@ package struct CommandSet: OptionSet, Sendable {
   /// `list`, `describe`, `check`, `version` and `plugins list`.
   static var listings: CommandSet { CommandSet(rawValue: 0x2618) }
   /// The commands that connect to a server: `fetching`, `health` and `check`.
-  static var remote: CommandSet { CommandSet(rawValue: 0x3837F) }
-  /// The commands that may ask a server for its schema: `callers`, `list`, `describe`, `template` and `export`.
-  static var reflecting: CommandSet { CommandSet(rawValue: 0x3007F) }
+  static var remote: CommandSet { CommandSet(rawValue: 0x383FF) }
+  /// The commands that may ask a server for its schema: `callers`, `list`, `describe`, `template`, `export` and
+  /// `convert`.
+  static var reflecting: CommandSet { CommandSet(rawValue: 0x300FF) }
   /// The commands that may fetch a schema from a server: `reflecting` and `diff`.
-  static var fetching: CommandSet { CommandSet(rawValue: 0x3807F) }
-  /// The commands that use a schema: `reflecting`, `convert` and `plugins check`.
+  static var fetching: CommandSet { CommandSet(rawValue: 0x380FF) }
+  /// The commands that use a schema: `reflecting` and `plugins check`.
   static var schemas: CommandSet { CommandSet(rawValue: 0x308FF) }
   /// The commands that compile `.proto` files: `schemas` and `diff`.
   static var compiling: CommandSet { CommandSet(rawValue: 0x388FF) }

@@ -24,6 +24,7 @@ enum ForeignOptions {
   ///
   /// Options of grpcurl have one dash or two.
   static func hint(_ name: String, _ command: CommandID) -> String? {
+    if command == .convert, name == "--format" { return "use --to" }
     if command == .load, let entry = load.first(where: { Option.has($0.names, name[...]) }) {
       return entry.hint
     }

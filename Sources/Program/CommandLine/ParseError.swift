@@ -72,7 +72,8 @@ package struct ParseError: Error, Equatable, Sendable {
     case .unknownOption(_, let hint), .unknownCommand(_, let hint), .unexpectedArguments(_, let hint),
       .invalidValue(_, _, _, let hint):
       hint
-    case .notOfCommand(let option, _, _): ForeignOptions.hint(option, .call)
+    case .notOfCommand(let option, let command, _):
+      ForeignOptions.hint(option, CommandTable.find(command) ?? .call)
     case .onlyTyped(let name): "remove the line, and type \(name) after the command"
     case .notUTF8: "convert data with \"iconv -f LATIN1 -t UTF-8\"; rename a file with such a name"
     default: nil

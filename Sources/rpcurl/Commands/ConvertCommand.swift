@@ -12,7 +12,7 @@ struct ConvertCommand {
 
   /// Throws if an option was given that has no meaning without a schema.
   private static func checkHasNoSchema(_ invocation: Invocation) throws(Failure) {
-    for id in [OptionID.type, .descriptorSet, .proto, .allowPartial] where invocation.isTyped(id) {
+    for id in [OptionID.type, .descriptorSet, .proto, .reflect, .allowPartial] where invocation.isTyped(id) {
       throw Failure(.usage, OptionTable[id].name, "cannot be combined with --no-schema")
     }
     for (id, allowed) in [(OptionID.from, ["binary"]), (.to, ["text", "json"]), (.unknownFields, ["show"])] {

@@ -17,6 +17,8 @@ struct ConvertFilter {
   private let missing: FieldFilter.MissingAction
   /// Whether bytes are written as they are (`--raw`).
   let isRaw: Bool
+  /// The line with the names of the columns; nil without one.
+  var head: String? { if case .path(let filter) = selector { filter.head } else { nil } }
 
   /// Creates a filter; returns nil if `--filter` is not given.
   ///

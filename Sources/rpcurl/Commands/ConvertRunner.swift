@@ -14,22 +14,12 @@ struct ConvertRunner {
   private let console: Console
 
   /// Resolves the options. Reads no input.
-  init(_ command: Invocation, _ console: Console) throws(Failure) {
+  init(_ command: Invocation, _ console: Console) throws {
     self.console = console
-    let type = command.last(.type)
-    if let type {
-      let pool = try SchemaSource.pool(command, console.error)
-      do throws(Failure) {
-        self.type = try Self.type(type.text ?? "", in: pool)
-      } catch {
-        throw error.listing(command.schemaWords)
-      }
-    } else {
-      // Each field of a message is unknown to a type that has none.
-      self.type = try Self.type("google.protobuf.Empty", in: SchemaSource.pool([]))
-    }
-    path = command.positionals.first?.text ?? "-"
-    filter = try ConvertFilter(command, of: self.type, hasSchema: type != nil)
+    let hasSchema = !command.has(.noSchema)
+    let input = try ConvertedType(command, console)
+    (type, path) = (input.type, input.path)
+    filter = try ConvertFilter(command, of: type, hasSchema: hasSchema)
     let from: MessageFormat = command.choice(.from) ?? .binary
     let to: MessageFormat = command.choice(.to) ?? (filter == nil ? .text : .json)
     if filter != nil, to != .json {
@@ -55,7 +45,7 @@ struct ConvertRunner {
     options.unknownFields = unknownFields ?? .show
     options.textEncoding.unknownFields = options.unknownFields == .show
     options.jsonEncoding.unknownFields = unknownFields ?? .drop
-    if type == nil {
+    if !hasSchema {
       options.textEncoding.showsTypes = true
       options.jsonEncoding.unknownFields = .show
     }
@@ -63,22 +53,10 @@ struct ConvertRunner {
     self.options = options
   }
 
-  private static func type(_ name: String, in pool: DescriptorPool) throws(Failure) -> MessageType {
-    do {
-      if let type = try pool.messageType(named: name) { return type }
-      let symbol = try SymbolLookup(pool).find(name, among: [.message])
-      if let type = try pool.messageType(named: symbol.name) { return type }
-      throw SymbolLookup(pool).unknown(name, among: [.message])
-    } catch let failure as Failure {
-      throw failure
-    } catch {
-      throw SchemaSource.failure(error)
-    }
-  }
-
   func run() throws(Failure) {
     let source = path == "-" ? "standard input" : path
     console.output.holdsText = filter.map { !$0.isRaw } ?? (options.to != .binary)
+    if let head = filter?.head { console.output.print(head) }
     var converter = Converter(type, options: options)
     do {
       if options.isDelimited || options.from == .json {

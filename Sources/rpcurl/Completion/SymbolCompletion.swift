@@ -19,7 +19,7 @@ struct SymbolCompletion {
   /// The names of these kinds.
   func names(_ kinds: Set<SymbolKind>) -> [Candidate] {
     let target = line.first.isEmpty ? line.configuredTarget : line.first
-    let schema = KnownSchema(line, target: line.kind == "type" ? nil : target)
+    let schema = KnownSchema(line, target: line.kind == "type" && !line.invocation.asksServer ? nil : target)
     return schema.names(line.typed, kinds).map { match in
       match.text.hasSuffix(".")
         ? Candidate(match.text, "package")

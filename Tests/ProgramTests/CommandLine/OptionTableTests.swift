@@ -78,7 +78,7 @@ struct OptionTableTests {
       #expect(CommandTable.find(name).map { CommandTable[$0].name } == name)
     }
     let reflecting: [CommandID] = [
-      .call, .session, .run, .list, .describe, .template, .export, .load, .test,
+      .call, .session, .run, .list, .describe, .template, .export, .convert, .load, .test,
     ]
     let sets: [(CommandSet, [CommandID])] = [
       (.call, [.call]), (.list, [.list]), (.template, [.template]), (.convert, [.convert]),
@@ -91,8 +91,8 @@ struct OptionTableTests {
       (.callsAndConvert, [.call, .session, .run, .convert]), (.callAndConvert, [.call, .convert]),
       (.callAndExport, [.call, .export]), (.listings, [.list, .describe, .check, .pluginsList, .version]),
       (.reflecting, reflecting), (.fetching, reflecting + [.diff]),
-      (.remote, reflecting + [.diff, .health, .check]), (.schemas, reflecting + [.convert, .pluginsCheck]),
-      (.compiling, reflecting + [.convert, .pluginsCheck, .diff]), (.load, [.load]), (.test, [.test]),
+      (.remote, reflecting + [.diff, .health, .check]), (.schemas, reflecting + [.pluginsCheck]),
+      (.compiling, reflecting + [.pluginsCheck, .diff]), (.load, [.load]), (.test, [.test]),
       (.trust, [.trust]), (.diff, [.diff]), (.all, CommandID.allCases),
     ]
     for (set, commands) in sets {

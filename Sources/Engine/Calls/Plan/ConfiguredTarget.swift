@@ -17,7 +17,10 @@ package enum ConfiguredTarget {
     case .list, .describe, .template, .export:
       return isUsed(
         withArguments: arguments, asksServer: invocation.asksServer)
-    case .convert, .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff, .completion:
+    case .convert:
+      return !invocation.has(.noSchema)
+        && isUsed(withArguments: arguments, asksServer: invocation.asksServer)
+    case .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff, .completion:
       return false
     }
   }

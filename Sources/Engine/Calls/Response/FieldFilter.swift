@@ -31,23 +31,25 @@ package struct FieldFilter {
   /// - Throws: `Failure` if the path is invalid or the format cannot print a field.
   package static func settings(_ options: Invocation) throws(Failure) -> Settings? {
     let (missing, isRaw): (MissingAction?, Bool) = (options.choice(.filterMissing), options.has(.raw))
-    let format = options.format
+    let isConversion = options.command == .convert
+    let format: OutputFormat? = isConversion ? options.choice(.to) : options.format
+    let option = "\(isConversion ? "--to" : "--format") \(format?.rawValue ?? "")"
     let arguments = options.all(.filter)
     guard let argument = arguments.first else {
       if format?.isRow == true {
         throw Failure(
-          .usage, "--format \(format?.rawValue ?? "")", "requires --filter",
+          .usage, option, "requires --filter",
           hint: "each --filter PATH is a column: --filter .id --filter .name")
       }
       guard isRaw || missing != nil else { return nil }
       throw Failure(
         .usage, isRaw ? "--raw" : "--filter-missing", "requires --filter",
         hint: isRaw
-          ? "--filter PATH --raw writes the bytes of a field; --format binary whole messages" : nil)
+          ? "--filter PATH --raw writes the bytes of a field; \(isConversion ? "--to" : "--format") binary whole messages"
+          : nil)
     }
     if let format, format != .json, format != .pretty, !format.isRow {
-      throw Failure(.usage, "--filter", "cannot be combined with --format \(format.rawValue)")
-        .at(argument.origin)
+      throw Failure(.usage, "--filter", "cannot be combined with \(option)").at(argument.origin)
     }
     let row: FieldRow? =
       arguments.count > 1 || format?.isRow == true

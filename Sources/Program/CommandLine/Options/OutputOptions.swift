@@ -57,7 +57,7 @@ extension OptionTable {
         + "the whole message: see rpcurl-language(7). With convert --no-schema, it has numbers of fields (3[0].1). A "
         + "message without the field is an error with exit code 8, unless --filter-missing says otherwise. "
         + "Several are one line for each message, with tabs between them, in which a tab, a line feed, a carriage return "
-        + "and a backslash are \\t, \\n, \\r and \\\\. --format tsv also has a line with the names, and so has --format csv, "
+        + "and a backslash are \\t, \\n, \\r and \\\\. --format tsv (convert: --to tsv) also has a line with the names, and so has csv, "
         + "which has commas and quotation marks as RFC 4180 describes. A list, and what [] finds, is one column, a JSON array.",
       example: "id=$(rpcurl --filter user.id https://demo.example demo.v1.Demo/Find)",
       repeats: true, trust: .harmless, isCommon: true, completion: "ask:filter"),
@@ -176,8 +176,9 @@ extension OptionTable {
       example:
         "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary"),
     Option(
-      .to, "--to", .choice("json text binary"), "FORMAT", .own, .convert,
-      "Format of the output: json, text or binary. Required, except with --no-schema.",
+      .to, "--to", .choice("json text binary tsv csv"), "FORMAT", .own, .convert,
+      "Format of the output: json, text, binary, tsv or csv. Required, except with --no-schema.",
+      "tsv and csv print the columns of --filter below a line with their names.",
       example:
         "rpcurl convert --descriptor-set demo.binpb --type demo.v1.HelloRequest --from json --to binary"),
     Option(
