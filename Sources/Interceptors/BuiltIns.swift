@@ -124,6 +124,11 @@ package enum BuiltIns {
     .validate,
   ]
 
+  /// Whether the interceptors of a name hold no credentials.
+  package static func areHarmless(_ name: String) -> Bool {
+    all.first { $0.name == name }?.isHarmless == true
+  }
+
   /// Makes the factory of an interceptor.
   ///
   /// - Throws: ``ConfigurationError`` if there is none with this name, or it rejects its configuration; the

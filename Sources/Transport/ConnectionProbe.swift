@@ -17,8 +17,6 @@ package final class ConnectionProbe {
     case readFirstBytes
   }
 
-  /// The start of an HTTP/2 connection (RFC 9113, section 3.4), and an empty SETTINGS frame.
-  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
   private static let firstByteLimit = 256
 
   private let purpose: Purpose
@@ -178,10 +176,10 @@ package final class ConnectionProbe {
   private func readFirstBytes() -> Bool {
     var socket: curl_socket_t = -1
     guard ccurl_get_socket(handle, &socket) == CURLE_OK, socket >= 0 else { return false }
-    let sent = Self.preface.withUnsafeBytes {
+    let sent = LocalServers.startOfHTTP2.withUnsafeBytes {
       send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
     }
-    guard sent == Self.preface.count else { return false }
+    guard sent == LocalServers.startOfHTTP2.count else { return false }
     self.socket = socket
     loop.watch(socket) { [weak self] in self?.receive(socket) }
     return true

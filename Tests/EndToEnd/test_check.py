@@ -111,12 +111,12 @@ def test_a_server_without_tls_that_closes_the_connection(check, raw_server):
             connection.sendall(b"\0\0\0\4\0\0\0\0\0")
             connection.recv(1)
 
-    _, steps, _ = check("--max-time", "500ms", f"127.0.0.1:{raw_server(serve).port}")
+    _, steps, _ = check("--max-time", "500ms", f"https://127.0.0.1:{raw_server(serve).port}")
     assert steps["TLS"] == ("failed", "the server does not use TLS on this port")
 
 
 def test_wrong_choice_of_tls(check, grpc_server, grpc_tls_server, certificates):
-    code, steps, command = check(grpc_server.address)
+    code, steps, command = check(f"https://{grpc_server.address}")
     assert (code, command) == (6, f"rpcurl list http://{grpc_server.address}")
     assert steps["TLS"] == ("failed", "the server does not use TLS on this port")
     address = f"localhost:{grpc_tls_server.port}"

@@ -212,7 +212,7 @@ def test_server_without_tls_that_closes_the_connection(fails, raw_server, start)
             connection.sendall(start)
             connection.recv(1)
 
-    fails(6, "the server does not use TLS on this port", "--plaintext", f"127.0.0.1:{raw_server(serve).port}")
+    fails(6, "the server does not use TLS on this port", "--plaintext", f"https://127.0.0.1:{raw_server(serve).port}")
 
 
 def test_missing_client_certificate(fails, raw_server, grpc_mtls_server, certificates):
@@ -241,7 +241,7 @@ def test_plaintext_to_a_server_with_tls(fails, grpc_tls_server, connect_tls_serv
 
 def test_tls_to_a_server_without_it(fails, grpc_server, connect_server):
     for server in (grpc_server, connect_server):
-        fails(6, "the server does not use TLS", "--plaintext", server.address)
+        fails(6, "the server does not use TLS", "--plaintext", f"https://{server.address}")
 
 
 def test_version_of_tls_that_the_server_lacks(fails, raw_server, certificates):

@@ -63,7 +63,7 @@ extension Session {
     }
     let target: Target
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, options.tls)
+      target = try Target.parse(server: argument.text, options.tls(console, headers: headers))
     } catch {
       throw error.at(argument.origin)
     }

@@ -13,6 +13,8 @@ package struct Console {
   package let reports = ReportFiles()
   /// The files that processes of this run write; nil if it is the only one.
   package var runFiles: RunFiles?
+  /// Which servers of this machine do not use TLS.
+  package let localServers: LocalServers
   /// What interceptors share outside of calls.
   package let shared = SharedValues()
 
@@ -22,14 +24,22 @@ package struct Console {
   ///   - output: The descriptor of standard output.
   ///   - error: The descriptor of standard error.
   package init(output: Int32 = 1, error: Int32 = 2) {
-    self.error = StandardError(OutputStream(error))
-    self.output = StandardOutput(OutputStream(output), error: self.error)
+    self.init(OutputStream(output), OutputStream(error))
   }
 
   /// Creates a console whose output and errors a capture keeps.
   package init(_ capture: OutputCapture) {
-    error = StandardError(OutputStream(capture))
-    output = StandardOutput(OutputStream(capture), error: error)
+    self.init(OutputStream(capture), OutputStream(capture))
+  }
+
+  private init(_ output: OutputStream, _ error: OutputStream) {
+    let error = StandardError(error)
+    self.error = error
+    self.output = StandardOutput(output, error: error)
+    localServers = LocalServers { host, port in
+      error.remark(
+        "note: \(host):\(port) does not use TLS, so nothing is encrypted; --plaintext omits this check\n")
+    }
   }
 
   /// The terminal on which a session edits lines.

@@ -18,9 +18,13 @@ struct KnownSchema {
   init(_ line: CompletionLine, target: String?) {
     let known = target.flatMap { text -> ReflectionCache.Known? in
       guard line.flag(.noCache) != true, line.flag(.reflect) != false,
-        let target = line.target(text)
+        var target = line.target(text), let cache = ReflectionCache(environment: CompletionLine.environment)
       else { return nil }
-      return ReflectionCache(environment: CompletionLine.environment)?.known(of: target)
+      let known = cache.known(of: target)
+      guard known.sets.isEmpty, known.services.isEmpty else { return known }
+      // A server of this machine may have been called without --plaintext.
+      target.isTLS = false
+      return cache.known(of: target)
     }
     sets = line.descriptorSets + (known?.sets ?? [])
     isOver = { line.isOver }

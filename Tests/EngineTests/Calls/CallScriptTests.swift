@@ -21,7 +21,7 @@ struct CallScriptTests {
     let words = ["call", target, "shop.Orders/\(method)", "--explain", "--format", program.rawValue]
     let arguments = Parser.parse(words + options)
     let settings = try CallSettings(
-      arguments, isTerminal: false,
+      arguments, arguments.tls, isTerminal: false,
       ArgumentSources(environment: { environment[$0] }, secrets: SecretPrompt()))
     let pool = try ShopSchema.pool()
     let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))

@@ -1,4 +1,5 @@
 import RPCurlCommandSupport
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
 import RPCurlTransport
@@ -26,6 +27,24 @@ struct ConnectionPlanTests {
   ])
   func optionsForTLSChooseIt(options: [String], tls: Target.TLSChoice) {
     #expect(server(options).tls == tls)
+  }
+
+  @Test(
+    "A server of this machine is asked unless something secret is given, TLS is chosen or the connection goes elsewhere",
+    arguments: [
+      ([], true), (["-H", "x-a: b"], true), (["--use", "retry"], true), (["--max-time", "2"], true),
+      (["--attr", "token=x"], true), (["--insecure=false"], false),
+      (["--bearer", "x"], false), (["-u", "a:b"], false), (["-H", "authorization: x"], false),
+      (["-H", "@headers"], false), (["--rpc-header", "x-api-key: x"], false), (["--netrc"], false),
+      (["-H", "x-tenant: a", "--redact", "x-tenant"], false), (["--use", "auth,bearer=x"], false),
+      (["--use", "header,set=x:y"], false), (["--plugin", "a.so"], false), (["--cert", "a.pem"], false),
+      (["--proxy", "http://p:1"], false), (["--resolve", "h:1:127.0.0.1"], false),
+      (["--connect-to", "a:1:b:2"], false), (["--unix-socket", "s"], false), (["--http3"], false),
+      (["--plaintext"], false), (["-k"], false),
+    ])
+  func mayAsk(options: [String], isAsked: Bool) throws {
+    let console = Console(OutputCapture())
+    #expect(try (server(options).tls(console) == .byResponse(console.localServers)) == isAsked)
   }
 
   @Test(arguments: [

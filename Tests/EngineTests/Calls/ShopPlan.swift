@@ -10,7 +10,8 @@ extension CallPlan {
     let pool = try ShopSchema.pool()
     let arguments = Parser.parse(["call", "http://a", "shop.Orders/\(method)"] + options)
     let settings = try CallSettings(
-      arguments, isTerminal: false, ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt()))
+      arguments, arguments.tls, isTerminal: false,
+      ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt()))
     let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))
     return try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
   }

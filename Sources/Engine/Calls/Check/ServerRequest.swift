@@ -25,7 +25,7 @@ package struct ServerRequest {
     let (argument, others) = try ConfiguredTarget.server(of: options)
     arguments = others.map(\.text)
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, options.tls)
+      target = try Target.parse(server: argument.text, options.tls(console))
     } catch {
       throw error.at(argument.origin)
     }

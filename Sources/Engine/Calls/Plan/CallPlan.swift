@@ -108,7 +108,7 @@ extension CallPlan {
   ) throws -> ResolvedCall {
     let console = clients.console
     var settings = try CallSettings(
-      command, isTerminal: console.output.isTerminal,
+      command, isDry ? command.tls : command.tls(console), isTerminal: console.output.isTerminal,
       ArgumentSources(environment: environment, secrets: console.secrets))
     var reflection = try settings.reflection(command, clients)
     reflection.isOffline = isDry

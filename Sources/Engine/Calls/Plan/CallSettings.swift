@@ -66,10 +66,16 @@ package struct CallSettings {
   package private(set) var usesColor: Bool
 
   /// Resolves the options of `rpcurl call`, whose output is standard output unless `-o` is given.
+  ///
+  /// - Parameters:
+  ///   - command: The options.
+  ///   - tls: Whether a target that is not a URL uses TLS.
+  ///   - isTerminal: Whether standard output is a terminal.
+  ///   - sources: What values of options are read from.
   package init(
-    _ command: Invocation, isTerminal: Bool, _ sources: ArgumentSources
+    _ command: Invocation, _ tls: Target.TLSChoice, isTerminal: Bool, _ sources: ArgumentSources
   ) throws {
-    let (target, name) = try CallTarget.resolve(command)
+    let (target, name) = try CallTarget.resolve(command, tls)
     try self.init(
       command, headers: command.all(.header), target, name,
       isTerminal: command.last(.output) == nil && isTerminal, sources)

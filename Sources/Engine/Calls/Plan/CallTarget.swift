@@ -4,30 +4,36 @@ import RPCurlProtocols
 /// Determines the server and the method of a call.
 package enum CallTarget {
   /// Resolves `URL`, `TARGET METHOD`, or `METHOD` if the configuration file contains a target.
-  package static func resolve(_ command: Invocation) throws(Failure) -> (Target, MethodName) {
+  ///
+  /// - Parameters:
+  ///   - command: The arguments.
+  ///   - tls: Whether a target that is not a URL uses TLS.
+  package static func resolve(
+    _ command: Invocation, _ tls: Target.TLSChoice
+  ) throws(Failure) -> (Target, MethodName) {
     // The parser has checked that there is one.
     let first = command.positionals.first ?? Positional("", .session)
     let method = command.positionals.dropFirst().first?.text
     if method == nil {
       if let target = command.configuredTarget, ConfiguredTarget.isMethod(first.text) {
-        return try parse(target, method: first.text, command)
+        return try parse(target, method: first.text, tls)
       }
       try checkIsNotMethod(first.text)
     }
     try checkIsNotCommand(first.text, method, command)
-    return try parse(first, method: method, command)
+    return try parse(first, method: method, tls)
   }
 
   private static func parse(
-    _ target: Positional, method: String?, _ command: Invocation
+    _ target: Positional, method: String?, _ tls: Target.TLSChoice
   ) throws(Failure) -> (Target, MethodName) {
     do throws(Failure) {
       guard let method else {
-        return try Target.parse(target.text, method: nil, command.tls)
+        return try Target.parse(target.text, method: nil, tls)
       }
-      try checkEndsNotWithMethod(target.text, method, command)
+      try checkEndsNotWithMethod(target.text, method)
       try checkOrder(target.text, method)
-      return try Target.parse(target.text, method: method, command.tls)
+      return try Target.parse(target.text, method: method, tls)
     } catch {
       throw error.at(target.origin)
     }
@@ -98,10 +104,10 @@ package enum CallTarget {
 
   /// Throws if both the URL and an argument name a method.
   private static func checkEndsNotWithMethod(
-    _ target: String, _ method: String, _ command: Invocation
+    _ target: String, _ method: String
   ) throws(Failure) {
     guard
-      let (_, name) = try? Target.parse(target, method: nil, command.tls),
+      let (_, name) = try? Target.parse(target, method: nil, .byTarget),
       name.service.contains("."), name.method.first?.isUppercase == true
     else { return }
     throw Failure(

@@ -61,9 +61,8 @@ package enum Configuration {
     if let project, standing != .trusted, let user, invocation.configuredTarget?.origin.file == project.path,
       ConfiguredTarget.isUsed(by: invocation)
     {
-      invocation.configuration.withheld = invocation.withholdCredentials(of: user.path) { name in
-        BuiltIns.all.first { $0.name == name }?.isHarmless == true
-      }
+      invocation.configuration.withheld = invocation.withholdCredentials(
+        of: user.path, isHarmless: BuiltIns.areHarmless)
     }
   }
 

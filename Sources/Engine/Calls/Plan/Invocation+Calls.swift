@@ -1,9 +1,11 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlInterceptors
 import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
+import RPCurlTransport
 
 // An option is read where it is used. Here are values that several options have together.
 
@@ -43,6 +45,18 @@ extension Invocation {
 
 // MARK: Server and request
 
+extension Argument {
+  /// Whether it holds a secret, or may hold one in a file.
+  fileprivate func mayBeSecret(_ names: SecretNames) -> Bool {
+    switch OptionTable[id].secrecy {
+    case .none, .attribute, .variable: false
+    case .whole, .login: true
+    case .header: text.map { $0.begins(with: "@") || names.contains($0.parted(at: ":").before) } ?? false
+    case .settings: id == .plugin || !BuiltIns.areHarmless(interceptorName ?? "")
+    }
+  }
+}
+
 extension Invocation {
   /// Whether a target that is not a URL uses TLS.
   package var tls: Target.TLSChoice {
@@ -52,6 +66,29 @@ extension Invocation {
       OptionTable[$0.id].impliesTLS && $0.origin.place == nil && $0.value != .flag(false)
     }
     return isForTLS ? .always : .byTarget
+  }
+
+  /// Whether a target that is not a URL uses TLS, where servers of this machine may be asked. They are not if something secret is
+  /// given, or if the connection is not made to the host of the target.
+  ///
+  /// - Parameters:
+  ///   - console: What remembers the responses, and where a note is printed.
+  ///   - headers: The options `-H`; nil for those of the options.
+  package func tls(_ console: Console, headers: [Argument]? = nil) throws(Failure) -> Target.TLSChoice {
+    let choice = tls
+    let elsewhere: [OptionID] = [
+      .unixSocket, .abstractUnixSocket, .connectTo, .resolve, .http3, .netrc, .netrcFile,
+    ]
+    guard case .byTarget = choice, last(of: elsewhere) == nil else { return choice }
+    let names = try secretNames()
+    let isSecret = (arguments + (headers ?? [])).contains {
+      $0.mayBeSecret(names) || OptionTable[$0.id].impliesTLS
+    }
+    let usesProxy = ["http://localhost", "https://localhost"].contains {
+      ProxyAddress.setting(for: $0, ConnectionOptions()) != nil && !ProxyExemption.exempts("localhost")
+    }
+    guard !isSecret, !usesProxy else { return choice }
+    return .byResponse(console.localServers)
   }
 
   /// The last one of `--http1.1` to `--http3`.

@@ -1,3 +1,4 @@
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
@@ -29,13 +30,15 @@ package struct Target: Equatable {
   }
 
   /// Whether the connection to a target that is not a URL uses TLS.
-  package enum TLSChoice {
+  package enum TLSChoice: Equatable {
     /// To a host, but not to a Unix socket.
     case byTarget
     /// `--plaintext`.
     case never
     /// An option for TLS, such as `--cacert`.
     case always
+    /// To a host of this machine, unless it responds without TLS; to other hosts, but not to a Unix socket.
+    case byResponse(LocalServers)
   }
 
   /// Parses a target. If `method` is nil, the method is the end of the URL's path.
@@ -100,7 +103,16 @@ package struct Target: Equatable {
       throw Failure(.usage, shown(text), "not a URL of http or https", hint: forms)
     }
     let (authority, path) = try split(address[...], in: text)
-    return (Target(baseURL: "\(isPlaintext ? "http" : "https")://\(authority)"), path)
+    let isTLS = !isPlaintext && !lacksTLS(authority, tls)
+    return (Target(baseURL: "\(isTLS ? "https" : "http")://\(authority)"), path)
+  }
+
+  /// Whether a server of this machine responds without TLS, if that decides.
+  private static func lacksTLS(_ authority: Substring, _ tls: TLSChoice) -> Bool {
+    guard case .byResponse(let servers) = tls, let (host, number) = Origin.split(authority),
+      let port = number.flatMap({ UInt16(exactly: $0) }), Origin.isLocal(host: host)
+    else { return false }
+    return servers.lackTLS(host: host, port: port)
   }
 
   private static let socketScheme = "unix:"

@@ -112,7 +112,7 @@ package struct SchemaQuery {
   ) throws -> ReflectionSource {
     let target: Target
     do throws(Failure) {
-      target = try Target.parse(server: argument.text, options.tls)
+      target = try Target.parse(server: argument.text, options.tls(clients.console))
     } catch {
       throw error.at(argument.origin)
     }

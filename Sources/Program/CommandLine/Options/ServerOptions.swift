@@ -3,6 +3,8 @@ extension OptionTable {
     Option(
       .plaintext, "--plaintext", .flag, "", .server, .remote,
       "Use HTTP without TLS if the target is not a URL.",
+      "A server on this machine that responds without TLS is called so without the option, with a note; not if a credential, a "
+        + "certificate, a plugin or another way of connecting is given.",
       example: "rpcurl --plaintext localhost:50051 demo.v1.Demo/Hello",
       grpcurl: "plaintext", expressed: .all, trust: .effects, isCommon: true),
     Option(
