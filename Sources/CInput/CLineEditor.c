@@ -174,6 +174,8 @@ void cline_replace(cline_editor *editor, size_t count, const char *text) {
   if (*text) lib.el_insertstr(editor->line, text);
 }
 
+void cline_move(cline_editor *editor, int count) { lib.el_cursor(editor->line, count); }
+
 void cline_set(cline_editor *editor, const char *text, size_t cursor) {
   cline_text before = cline_line(editor);
   lib.el_cursor(editor->line, (int)(before.count - before.cursor));

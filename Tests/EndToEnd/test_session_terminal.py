@@ -163,9 +163,9 @@ def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
     screen.shows("rpcurl> call Hello {", '...  "name":', '...  "Ada"', after("... }", "HelloRequest"))
     screen.send("\r")
     screen.shows('  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
-    # They come back on one line.
+    # They come back as they were.
     screen.send(UP)
-    screen.shows(after('rpcurl> call Hello {  "name":  "Ada" }', "HelloRequest"))
+    screen.shows("rpcurl> call Hello {", '...  "name":', '...  "Ada"', after("... }", "HelloRequest"))
 
 
 def paste(screen: Terminal, text: str) -> None:

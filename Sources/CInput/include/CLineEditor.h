@@ -58,6 +58,9 @@ void cline_replace(cline_editor *editor, size_t count, const char *text);
  * was reported is part of it. */
 void cline_set(cline_editor *editor, const char *text, size_t cursor);
 
+/* As above: moves the cursor by `count` characters. */
+void cline_move(cline_editor *editor, int count);
+
 /* Adds a line, in UTF-8, to the history. */
 void cline_remember(cline_editor *editor, const char *line);
 

@@ -47,7 +47,7 @@ extension Session {
         "Lines that begin with {, [, @, a quote, a digit or $ are messages; they are sent on the current stream."
       let keys = """
         Keys: TAB completes; Ctrl-R searches the history; Alt-. inserts the last word of an earlier line; Ctrl-_ undoes; \
-        Ctrl-X Ctrl-E opens $VISUAL or $EDITOR on the line.
+        Ctrl-X Ctrl-E opens $VISUAL or $EDITOR on the text; Alt-Enter begins another line of it.
         """
       return try page(
         TextLayout.table(rows, columns: columns) + [""]

@@ -74,8 +74,10 @@ package final class Session {
 
   /// What has arrived from the input.
   private enum Arrival {
-    /// A line; nil is the end of input.
+    /// A line, or the lines of a text that was edited as one; nil is the end of input.
     case line(InputLine?)
+    /// The lines of such a text after its first statement.
+    case rest(String)
     /// A statement whose lines were read.
     case statement(Result<SessionStatement, any Error>)
     /// The text of the line, which the user wants to edit in an editor.
@@ -214,7 +216,8 @@ package final class Session {
       let read: SessionStatement?
       switch arrival {
       case .line(nil): return try endOfInput()
-      case .line(let line?): read = try self.read(line)
+      case .line(let line?): read = try readText(line)
+      case .rest(let text): read = try readText(InputLine(text))
       case .statement(let result): read = try result.get()
       case .edit(let text): return try editLine(text)
       }
@@ -226,6 +229,25 @@ package final class Session {
       handleSignal()
       report(error)
     }
+  }
+
+  /// Reads a line, or the first statement of a text of several lines; the others are handled after it. A text that is invalid can
+  /// be recalled as a whole.
+  private func readText(_ text: InputLine) throws -> SessionStatement? {
+    let lines = text.text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count > 1 else { return try read(text) }
+    do {
+      for (index, line) in lines.enumerated() {
+        guard let statement = try read(InputLine(String(line))) else { continue }
+        let rest = lines[(index + 1)...].joined(separator: "\n")
+        if !rest[...].withoutOuterSpace.isEmpty { arrivals.insert(.rest(rest), at: 0) }
+        return statement
+      }
+    } catch {
+      input?.remember(text.text)
+      throw error
+    }
+    return nil
   }
 
   /// Adds a line to the statement. An invalid statement can be recalled from the history, too.
@@ -271,12 +293,9 @@ package final class Session {
     console.output.report(ErrorReport(message, failure.status))
   }
 
-  /// The text of an incomplete statement.
-  package var begun: String { reader.begun }
-
   /// The prompt of the next line.
   package var prompt: String {
-    if reader.isWithin { return "... " }
+    if reader.isWithin { return LineEditor.continuation }
     return streams.current.map { "\($0.title)> " } ?? "rpcurl> "
   }
 
@@ -413,8 +432,10 @@ package final class Session {
     Interrupt.rearm()
     signals += 1
     console.deadline.lift()
-    guard input?.dropPaste() == true else { return false }
-    notice("the rest of what was pasted is dropped")
+    let count = arrivals.count
+    arrivals.removeAll { if case .rest = $0 { true } else { false } }
+    guard input?.dropPaste() == true || arrivals.count < count else { return false }
+    notice("the rest of what was \(arrivals.count < count ? "typed" : "pasted") is dropped")
     return true
   }
 

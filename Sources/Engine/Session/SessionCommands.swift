@@ -396,7 +396,7 @@ extension Session {
       guard let count = arguments.rest.isEmpty ? lines.count : Int(arguments.rest), count >= 0 else {
         throw arguments.wrongUsage
       }
-      session.print(lines.suffix(count))
+      session.print(lines.suffix(count).joined(separator: "\n").split(separator: "\n").map { String($0) })
     },
     SessionVerb("clear", "clear the screen", isOnlyAtPrompt: true) { session, _ in session.clearScreen() },
     SessionVerb(

@@ -21,8 +21,6 @@ package protocol SessionKnowledge: AnyObject {
   var openStreams: [(number: Int, note: String)] { get }
   /// What values, paths and conditions can name: the variables, and the last call.
   var scope: LanguageScope { get }
-  /// The text of an incomplete statement; empty if there is none.
-  var begun: String { get }
   /// Fetches the schema, which may involve a request to the server, and prints an error if that fails. Then calls
   /// `completion`.
   func learn(_ completion: @escaping () -> Void)

@@ -42,8 +42,13 @@ package final class EditingEngine {
       cursor = self.text.count
     }
 
-    /// Whether a history search is active: libedit shows its pattern on a line of its own.
-    package var isSearched: Bool { text.contains("\n") }
+    /// Whether a search of libedit is active, which shows its pattern on a row of its own.
+    package var isSearched: Bool {
+      guard let end = text.lastIndex(of: "\n") else { return false }
+      let row = text[(end + 1)...]
+      return end == 0 && (row.first == "/" || row.first == "?")
+        || ["bck:", "bck?", "fwd:", "fwd?"].contains(String(String.UnicodeScalarView(row.prefix(4))))
+    }
     package var isEmpty: Bool { text.isEmpty }
     /// The text before the cursor.
     package var head: String { String(String.UnicodeScalarView(text[..<cursor])) }
@@ -97,6 +102,11 @@ package final class EditingEngine {
   /// Replaces the `count` characters before the cursor.
   package func replace(_ count: Int, by text: String) {
     cline_replace(editor, count, text)
+  }
+
+  /// Moves the cursor. The line must have begun, as for `replace`.
+  package func move(by count: Int) {
+    cline_move(editor, Int32(clamping: count))
   }
 
   /// Replaces the whole line. It must have begun, as for `replace`.

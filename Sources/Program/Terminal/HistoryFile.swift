@@ -1,13 +1,15 @@
 import RPCurlBase
 import RPCurlPlatform
+import RPCurlProtobuf
 
-/// The history file, in `$XDG_STATE_HOME/rpcurl`.
+/// The history file, in `$XDG_STATE_HOME/rpcurl`: an entry on each line, with a vertical tab for each line feed in it.
 ///
 /// Each write locks the file, appends to its current lines and replaces it atomically, so that concurrent sessions
 /// keep each other's lines.
 package struct HistoryFile {
   /// The largest number of lines.
   package static let limit = 1_000
+  private static let lineFeed = "\u{0B}"
   /// Longer lines are not saved (bytes).
   private static let longestLine = 1 << 16
   /// Larger files are neither read nor replaced (bytes): rpcurl does not write such a file.
@@ -36,7 +38,9 @@ package struct HistoryFile {
   package func lines() throws(SystemError) -> [String] {
     // With a link to `/dev/null`, a user asks for no history.
     if type == S_IFCHR { return [] }
-    return try contents().compactMap { String(validating: $0, as: UTF8.self) }
+    return try contents().compactMap {
+      String(validating: $0, as: UTF8.self)?.replacing(Self.lineFeed, with: "\n")
+    }
   }
 
   /// The type of the file, as in its mode; nil if the file does not exist.
@@ -65,10 +69,10 @@ package struct HistoryFile {
   ///   - isLast: Whether it is written now. Otherwise, or if another session holds the lock, the next write includes it.
   package mutating func add(_ line: String, isLast: Bool = true) {
     let isKept =
-      !line.isEmpty && line.utf8.count <= Self.longestLine && !line.contains(where: \.isNewline)
-      && !isSecret(line)
+      !line.isEmpty && line.utf8.count <= Self.longestLine
+      && !line.contains { $0.isNewline && $0 != "\n" } && !isSecret(line.replacing("\n", with: " "))
     guard isKept else { return }
-    waiting.append(line)
+    waiting.append(line.replacing("\n", with: Self.lineFeed))
     if isLast { flush() }
   }
 

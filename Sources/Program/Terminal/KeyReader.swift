@@ -4,6 +4,8 @@ package struct KeyReader {
   package enum Key: Equatable {
     /// A character, or a control sequence that the line editor supports.
     case typed([Unicode.Scalar])
+    /// A character that Ctrl-V precedes, which is inserted as it is.
+    case quoted(Unicode.Scalar)
     /// A pasted character.
     case pasted(Unicode.Scalar)
     /// Ctrl-Z.
@@ -96,7 +98,7 @@ package struct KeyReader {
         continue
       }
       defer { isQuoted = !isQuoted && scalar == "\u{16}" }
-      guard !isQuoted else { return .typed([scalar]) }
+      guard !isQuoted else { return .quoted(scalar) }
       switch scalar {
       case "\u{1A}": return .suspend
       case "\u{1C}": return .quit

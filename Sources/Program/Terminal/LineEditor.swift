@@ -12,6 +12,9 @@ package final class LineEditor: LineInput {
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
   package var onEdit: ((_ text: String) -> Void)?
 
+  /// The prompt of the lines of a statement after its first one.
+  package static let continuation = "... "
+
   private enum State {
     /// No line is read; the terminal has its original modes.
     case paused
@@ -47,6 +50,8 @@ package final class LineEditor: LineInput {
   private var knownLine: EditingEngine.Line? = EditingEngine.Line()
   /// What was pasted and is not in the line yet: a thread of libedit reads each character that it is fed.
   private var pasted = String.UnicodeScalarView()
+  /// The last line of a paste whose statement needed more lines at its start; nil if no line feed was pasted.
+  private var pastedLine: String.UnicodeScalarView?
   /// When keys were read last.
   private var silentSince: MonotonicClock.Instant?
   private var prompt = ""
@@ -154,8 +159,6 @@ package final class LineEditor: LineInput {
   }
 
   package func remember(_ line: String) {
-    // A multi-line text is recalled as one line.
-    let line = String(line.map { $0.isNewline ? " " : $0 })
     engine.remember(line)
     // The file is written once for a paste of many lines.
     historyFile?.add(line, isLast: !keys.isPasting)
@@ -236,8 +239,8 @@ package final class LineEditor: LineInput {
     noteChange(change ?? .other)
     isWorking = false
     guard !isAsking else {
-      // Draw once per read, not once per pasted character.
-      if !hasMoreKeys { draw() }
+      // A paste is drawn when it has ended.
+      if !hasMoreKeys, !keys.isPasting { draw() }
       return awaitEscape()
     }
     readRestOfPaste()
@@ -261,15 +264,14 @@ package final class LineEditor: LineInput {
   }
 
   private func handle(_ key: KeyReader.Key) {
-    if case .pasted(let character) = key, character != "\n" { return pasted.append(character) }
-    if case .pasted = key, line.isEmpty, search == nil { return finishLine(String(pasted)) }
+    if case .pasted(let character) = key { return paste(character) }
     insertPasted()
+    pastedLine = nil
     if case .typed = key {} else { menu = nil }
     switch key {
     case .typed(let characters): type(characters)
-    case .pasted(let character):
-      endSearch(isKept: true)
-      feed(character)
+    case .quoted(let character): feed(character)
+    case .pasted: break
     case .suspend: suspend()
     case .quit:
       leaveLine()
@@ -307,6 +309,28 @@ package final class LineEditor: LineInput {
     write("\u{1B}[H\u{1B}[2J")
   }
 
+  /// Handles a pasted character. A line feed ends a statement that is complete, and is a part of any other text.
+  private func paste(_ character: Unicode.Scalar) {
+    guard character == "\n" else {
+      pasted.append(character)
+      pastedLine?.append(character)
+      return
+    }
+    let isAtEnd = line.cursor == line.text.count && !line.isSearched && search == nil
+    if isAtEnd {
+      let lines = pastedLine.map { String($0) } ?? line.string + String(pasted)
+      let isWithin = assistant.needsMore(after: lines, isNew: pastedLine == nil)
+      pastedLine = isWithin ? String.UnicodeScalarView() : nil
+      if isWithin { return pasted.append("\n") }
+      if line.isEmpty { return finishLine(String(pasted)) }
+    } else if !line.isSearched, search == nil {
+      return pasted.append("\n")
+    }
+    insertPasted()
+    endSearch(isKept: true)
+    feed("\n")
+  }
+
   /// Inserts what was pasted.
   private func insertPasted() {
     guard !pasted.isEmpty else { return }
@@ -324,6 +348,7 @@ package final class LineEditor: LineInput {
   /// Takes a complete line.
   private func finishLine(_ text: String) {
     pasted.removeAll()
+    pastedLine = nil
     line = EditingEngine.Line(text: Array(text.unicodeScalars), cursor: text.unicodeScalars.count)
     finishLine()
     callOut { onLine?(InputLine(text)) }
@@ -345,6 +370,7 @@ package final class LineEditor: LineInput {
   private func change(by key: KeyReader.Key) -> UndoSteps.Change {
     switch key {
     case .pasted: .paste
+    case .quoted: .letter
     case .typed([" "]): .blank
     case .typed(let key) where key.count == 1 && key[0].value > 0x20 && key[0] != "\u{7F}": .letter
     default: menu != nil ? .candidate : .other
@@ -462,15 +488,29 @@ package final class LineEditor: LineInput {
       endSearch(isKept: !isCanceled)
       if isCanceled { return }
     }
-    guard let shown = menu else { return key.forEach(feed) }
+    guard let shown = menu else { return press(key) }
     if let action = CompletionMenu.Action(key, isSelected: shown.isSelected) { return perform(action, shown) }
     menu = nil
-    key.forEach(feed)
+    press(key)
     // Further letters of a name leave fewer candidates.
     let isName =
       key.count == 1
       && key.allSatisfy { $0.properties.isAlphabetic || "0123456789_./".unicodeScalars.contains($0) }
     if isName, !shown.isSelected, isAsking { showMenu(assistant.complete(line.head)) }
+  }
+
+  /// Handles a key of the line.
+  private func press(_ key: [Unicode.Scalar]) {
+    if let motion = TextMotion(key), !line.isSearched, let cursor = motion.cursor(in: line) {
+      engine.move(by: cursor - line.cursor)
+      return knownLine = nil
+    }
+    let isEnter = key == ["\r"] || key == ["\n"]
+    let isForced = key == ["\u{1B}", "\r"] || key == ["\u{1B}", "\n"]
+    guard isEnter || isForced, !line.isEmpty, !line.isSearched,
+      isForced || assistant.needsMore(after: line.string, isNew: true)
+    else { return key.forEach(feed) }
+    replace("", by: "\n")
   }
 
   private func perform(_ action: CompletionMenu.Action, _ shown: CompletionMenu) {
@@ -522,8 +562,8 @@ package final class LineEditor: LineInput {
     let size = TerminalModes.size
     let shown = search?.found ?? line
     let content = LineLayout.Content(
-      prompt: search?.prompt ?? prompt, text: shown.text, cursor: shown.cursor, hint: hint, isStyled: isStyled
-    )
+      prompt: search?.prompt ?? prompt, text: shown.text, cursor: shown.cursor,
+      continuation: Self.continuation, hint: hint, isStyled: isStyled)
     let layout = LineLayout(content, columns: size.columns, height: size.rows)
     lineRows = layout.rows.count
     let below = menu?.rows(in: menuWindow, isStyled: isStyled) ?? []

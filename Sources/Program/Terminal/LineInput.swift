@@ -36,6 +36,12 @@ package protocol LineAssistant: AnyObject {
   func learn(_ completion: @escaping () -> Void)
   /// The candidates for the text before the cursor.
   func complete(_ head: String) -> Completion
+  /// Whether a statement needs more lines. One that is invalid does not.
+  ///
+  /// - Parameters:
+  ///   - lines: Its lines; without its first ones, with which this was called before.
+  ///   - isNew: Whether the first line of the statement is among them.
+  func needsMore(after lines: String, isNew: Bool) -> Bool
   /// A hint of a few words without control characters; empty if there is none.
   func hint(_ head: String) -> String
 }

@@ -7,6 +7,8 @@ package struct LineLayout {
     package var prompt: String
     package var text: [Unicode.Scalar] = []
     package var cursor = 0
+    /// Precedes each line of the text but the first.
+    package var continuation = ""
     /// Shown at the right of the last row, if there is room.
     package var hint = ""
     /// Whether the prompt is bold and the hint dim.
@@ -47,7 +49,12 @@ package struct LineLayout {
       let cell = cell(scalar)
       if column + cell.width > self.columns { wrap() }
       if index == content.cursor { markCursor() }
-      if scalar == "\n" { wrap() } else { put(cell) }
+      guard scalar == "\n" else {
+        put(cell)
+        continue
+      }
+      wrap()
+      put(continuation: content)
     }
     if content.cursor >= content.text.count {
       // The cursor follows the last character.
@@ -60,7 +67,7 @@ package struct LineLayout {
 
   private mutating func markCursor() {
     cursorRow = rows.count - 1
-    cursorColumn = column
+    cursorColumn = min(column, columns - 1)
   }
 
   private mutating func wrap() {
@@ -92,6 +99,15 @@ package struct LineLayout {
     if content.isStyled { rows[0] += "\u{1B}[0m" }
   }
 
+  private mutating func put(continuation content: Content) {
+    let cells = content.continuation.unicodeScalars.map(cell)
+    // A narrow window has room for the text only.
+    guard !cells.isEmpty, cells.reduce(0, { $0 + $1.width }) <= columns / 4 else { return }
+    if content.isStyled { rows[rows.count - 1] += "\u{1B}[1m" }
+    cells.forEach { put($0) }
+    if content.isStyled { rows[rows.count - 1] += "\u{1B}[0m" }
+  }
+
   private mutating func put(hint content: Content) {
     let cells = content.hint.unicodeScalars.map(cell)
     let width = cells.reduce(0) { $0 + $1.width }
@@ -113,6 +129,7 @@ package struct LineLayout {
   /// Control characters are shown as `^X`, characters that cannot be displayed as their code point.
   private func cell(_ scalar: Unicode.Scalar) -> Cell {
     if scalar == "\n" { return Cell(text: "", width: 0) }
+    if (0x20..<0x7F).contains(scalar.value) { return Cell(text: String(scalar), width: 1) }
     if scalar.value < 0x20 || scalar.value == 0x7F {
       let letter = Unicode.Scalar(UInt8(scalar.value) ^ 0x40)
       return Cell(text: "^\(Character(letter))", width: 2)

@@ -131,11 +131,11 @@ struct CompleterTests {
 
   @Test func continuesIncompleteStatement() throws {
     let session = try KnownSession()
-    session.begun = "call Place {\"id\": \"a\","
+    let begun = "call Place {\"id\": \"a\",\n"
     let completer = Completer(session) { _ in [] }
-    #expect(completer.complete(#"  "st"#).inserted == #""status": "#)
-    #expect(completer.complete("").candidates.map(\.label) == ["itemCount", "status", "parts"])
-    #expect(Hints(session).hint(#"  "status": "#) == "status: enum Status (UNKNOWN, OPEN, DONE)")
+    #expect(completer.complete(begun + #"  "st"#).inserted == #""status": "#)
+    #expect(completer.complete(begun).candidates.map(\.label) == ["itemCount", "status", "parts"])
+    #expect(Hints(session).hint(begun + #"  "status": "#) == "status: enum Status (UNKNOWN, OPEN, DONE)")
   }
 
   @Test func reportsWhetherSchemaIsNeeded() throws {

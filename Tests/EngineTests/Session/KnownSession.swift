@@ -13,7 +13,6 @@ final class KnownSession: SessionKnowledge {
   let attributeKeys = ["tenant", "tier"]
   let interceptorNames = ["retry", "sign"]
   let openStreams = [(number: 2, note: "shop.Orders/Watch open, 0 received"), (number: 12, note: "")]
-  var begun = ""
 
   init() throws {
     pool = try ShopSchema.pool()

@@ -66,6 +66,24 @@ struct EditingEngineTests {
     #expect(text(engine) == "still")
   }
 
+  @Test func editsSeveralLines() throws {
+    let engine = try engine()
+    engine.remember("a\nb\nc")
+    _ = type("\u{1B}[A", into: engine)
+    #expect(text(engine) == "a\nb\nc")
+    #expect(!engine.line.isSearched)
+    engine.move(by: -1)
+    _ = type("\u{7F}", into: engine)
+    #expect(text(engine) == "a\nbc")
+    engine.replace(0, by: "\n")
+    guard case .line("a\nb\nc") = engine.feed("\r") else { return #expect(Bool(false)) }
+  }
+
+  @Test(arguments: ["a\nbck:b", "\n/b", "\n?", "a\nb\nfwd?x"])
+  func recognizesSearches(text: String) {
+    #expect(EditingEngine.Line(text).isSearched)
+  }
+
   @Test func acceptsLongLines() throws {
     let engine = try engine()
     let long = String(repeating: "é", count: 20_000)

@@ -38,9 +38,13 @@ struct HistoryFileTests {
       first.add("two")
       first.add("header authorization: x")
       first.add("three\nfour")
+      first.add("header\nauthorization: x")
+      first.add("a\u{2028}b")
       first.add("")
       second.add("five")
-      #expect(try history(directory).lines() == ["one", "two", "five"])
+      #expect(try history(directory).lines() == ["one", "two", "three\nfour", "five"])
+      let path = "\(directory)/rpcurl/history"
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == "one\ntwo\nthree\u{0B}four\nfive\n")
     }
   }
 

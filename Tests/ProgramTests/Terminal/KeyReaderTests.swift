@@ -13,6 +13,7 @@ struct KeyReaderTests {
         switch key {
         case .typed(let scalars): keys.append(String(String.UnicodeScalarView(scalars)))
         case .pasted(let scalar): keys.append("~\(Character(scalar))")
+        case .quoted(let scalar): keys.append("'\(Character(scalar))")
         case .suspend: keys.append("suspend")
         case .quit: keys.append("quit")
         }
@@ -107,9 +108,9 @@ struct KeyReaderTests {
 
   @Test func readsSuspendAndQuitUnlessQuoted() {
     #expect(keys("\u{1A}\u{1C}") == ["suspend", "quit"])
-    #expect(keys("\u{16}\u{1A}\u{1A}") == ["\u{16}", "\u{1A}", "suspend"])
-    #expect(keys("\u{16}\u{16}\u{1A}") == ["\u{16}", "\u{16}", "suspend"])
-    #expect(keys("\u{16}\u{1B}[") == ["\u{16}", "\u{1B}", "["])
+    #expect(keys("\u{16}\u{1A}\u{1A}") == ["\u{16}", "'\u{1A}", "suspend"])
+    #expect(keys("\u{16}\u{16}\u{1A}") == ["\u{16}", "'\u{16}", "suspend"])
+    #expect(keys("\u{16}\u{1B}[") == ["\u{16}", "'\u{1B}", "["])
   }
 
   @Test func reportsWhetherKeyIsComplete() {

@@ -16,6 +16,26 @@ struct LineLayoutTests {
     }
   }
 
+  @Test func showsLinesOfText() {
+    func layout(_ text: String, cursor: Int, columns: Int = 20, isStyled: Bool = false) -> LineLayout {
+      let content = LineLayout.Content(
+        prompt: "> ", text: Array(text.unicodeScalars), cursor: cursor, continuation: ". ",
+        isStyled: isStyled)
+      return LineLayout(content, columns: columns, height: 9) { _ in 1 }
+    }
+    let three = layout("ab\n\nc", cursor: 3)
+    #expect(three.rows == ["> ab", ". ", ". c"])
+    #expect(place(three) == [1, 2])
+    #expect(place(layout("ab\n\nc", cursor: 2)) == [0, 4])
+    #expect(place(layout("ab\n\nc", cursor: 5)) == [2, 3])
+    // A row that is full before the line feed, and one that wraps.
+    let full = layout("abcdef\nabcdefg", cursor: 6, columns: 8)
+    #expect(full.rows == ["> abcdef", ". abcdef", "g"])
+    #expect(place(full) == [0, 7])
+    #expect(layout("a\nb", cursor: 0, columns: 7).rows == ["> a", "b"])
+    #expect(layout("a\nb", cursor: 0, isStyled: true).rows[1] == "\u{1B}[1m. \u{1B}[0mb")
+  }
+
   private func place(_ layout: LineLayout) -> [Int] { [layout.cursorRow, layout.cursorColumn] }
 
   @Test func wrapsAtEdge() {

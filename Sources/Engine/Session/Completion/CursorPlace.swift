@@ -29,9 +29,7 @@ package struct CursorPlace {
   ///   - head: The text before the cursor.
   ///   - knowledge: The data of the session.
   package init(_ head: String, _ knowledge: any SessionKnowledge) {
-    let begun = knowledge.begun
-    let text = begun.isEmpty ? head : "\(begun)\n\(head)"
-    let line = text.drop(while: \.isWhitespace)
+    let line = head.drop(while: \.isWhitespace)
     if line.hasPrefix("@"), let open = SessionVerb.all.first(where: { $0.subject == .newStream }) {
       verb = nil
       place = .argument(.file, String(line.dropFirst()), of: open)
