@@ -113,14 +113,14 @@ def test_calls_print_their_responses(session: Callable[..., Terminal]) -> None:
 def test_responses_appear_above_the_line_that_is_typed(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send('open Count {"from":1,"to":3,"intervalMs":200}\r')
-    screen.wait(lambda: "* Count[1] is open" in screen.lines, "the stream")
+    screen.wait(lambda: "* ● Count[1] is open" in screen.lines, "the stream")
     screen.send("echo" + LEFT + LEFT)
     screen.wait(lambda: "Count[1] ended" in screen.text, "the stream's end")
     screen.wait(lambda: screen.last == "rpcurl> echo", "the line")
-    start = screen.lines.index("* Count[1] is open")
+    start = screen.lines.index("* ● Count[1] is open")
     assert screen.lines[start + 1 : -1] == [
         *(line for number in (1, 2, 3) for line in ("{", f'  "number": {number}', "}")),
-        "* Count[1] ended: ok (0)",
+        "* ● Count[1] ended: ok (0), 3 responses",
     ]
     screen.wait(lambda: screen.cursor == (len(screen.lines) - 1, len("rpcurl> ec")), "the cursor in its place")
 
@@ -128,33 +128,33 @@ def test_responses_appear_above_the_line_that_is_typed(session: Callable[..., Te
 def test_lines_that_wrap_stay_whole(session: Callable[..., Terminal]) -> None:
     screen = session(columns=30)
     screen.send("open Chat\r")
-    screen.shows("* Chat[1] is open", "Chat[1]>")
+    screen.shows("* ● Chat[1] is open", "● Chat[1]>")
     # The response arrives before or while the next line is typed; the screen is the same at the end.
     screen.send('{"text":"one"}\r' + '{"text":"a line of 中文 that wraps twice, at least, and stays"' + LEFT * 3)
     screen.wait(lambda: "said: one" in screen.text, "the answer")
     screen.shows(
-        'Chat[1]> {"text":"one"}',
+        '● Chat[1]> {"text":"one"}',
         "{",
         '  "text": "you said: one"',
         "}",
-        'Chat[1]> {"text":"a line of 中',
-        "文 that wraps twice, at least,",
-        after(' and stays"', "text: string", 30),
+        '● Chat[1]> {"text":"a line of',
+        "中文 that wraps twice, at leas",
+        after('t, and stays"', "text: string", 30),
     )
-    screen.wait(lambda: screen.cursor == (len(screen.lines) - 1, len(" and sta")), "the cursor in its place")
+    screen.wait(lambda: screen.cursor == (len(screen.lines) - 1, len("t, and sta")), "the cursor in its place")
     # The line is emptied from its start on.
     screen.send(HOME + "\x0b")
-    screen.shows("}", "Chat[1]>")
+    screen.shows("}", "● Chat[1]>")
 
 
 def test_text_of_any_script_is_accepted(session: Callable[..., Terminal]) -> None:
     screen = session(LC_ALL="C")
     screen.send("open Chat\r")
-    screen.shows("* Chat[1] is open", "Chat[1]>")
+    screen.shows("* ● Chat[1] is open", "● Chat[1]>")
     screen.send('{"text":"größ€ 中文 e\u0301"}')
     screen.wait(lambda: "中" in screen.text, "the text")
     screen.send(LEFT * 2 + "\x7f\x7f😀\r")
-    screen.shows("{", '  "text": "you said: größ€ 中文 😀"', "}", "Chat[1]>")
+    screen.shows("{", '  "text": "you said: größ€ 中文 😀"', "}", "● Chat[1]>")
 
 
 def test_pasted_lines_arrive_as_lines(session: Callable[..., Terminal]) -> None:
@@ -531,11 +531,11 @@ def test_history_reaches_across_sessions(session: Callable[..., Terminal], tmp_p
 def test_ctrl_c_drops_the_line_first(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send("open Chat\r")
-    screen.shows("* Chat[1] is open", "Chat[1]>")
+    screen.shows("* ● Chat[1] is open", "● Chat[1]>")
     screen.send('{"te' + CTRL_C)
-    screen.shows('Chat[1]> {"te^C', "Chat[1]>")
+    screen.shows('● Chat[1]> {"te^C', "● Chat[1]>")
     screen.send(CTRL_C)
-    screen.shows("Chat[1]> ^C", "* Chat[1] canceled", "rpcurl>")
+    screen.shows("● Chat[1]> ^C", "* ● Chat[1] canceled", "rpcurl>")
     screen.send(CTRL_C)
     screen.shows("rpcurl> ^C", "* press Ctrl-C again, or Ctrl-D, to end the session", "rpcurl>")
     screen.send(CTRL_C)
@@ -558,19 +558,19 @@ def test_ctrl_c_cancels_a_call(session: Callable[..., Terminal], grpc_server: Se
 def test_ctrl_c_ends_only_the_wait_for_a_response(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send("open Chat\r")
-    screen.wait(lambda: screen.last == "Chat[1]>", "the stream")
+    screen.wait(lambda: screen.last == "● Chat[1]>", "the stream")
     screen.send("receive\r")
     screen.wait(lambda: "* waiting for a response of Chat[1]; Ctrl-C stops waiting" in screen.text, "the notice")
     screen.send(CTRL_C)
-    screen.wait(lambda: "interrupted before the response arrived" in screen.text and screen.last == "Chat[1]>", "the prompt")
+    screen.wait(lambda: "interrupted before the response arrived" in screen.text and screen.last == "● Chat[1]>", "the prompt")
     screen.send('{"text":"a"}\r')
     screen.wait(lambda: '"text": "you said: a"' in screen.text, "a response")
     screen.send('open Count {"from":1,"to":100000,"intervalMs":10000}\r')
-    screen.wait(lambda: "* Count[2] is open" in screen.text, "the second stream")
+    screen.wait(lambda: "* ■ Count[2] is open" in screen.text, "the second stream")
     screen.send("wait 2\r")
     screen.wait(lambda: "* waiting for the end of Count[2]; Ctrl-C cancels it" in screen.text, "the notice")
     screen.send(CTRL_C)
-    screen.wait(lambda: "* Count[2] canceled" in screen.text, "the end")
+    screen.wait(lambda: "* ■ Count[2] canceled" in screen.text, "the end")
 
 
 def test_a_stream_without_messages_is_explained(session: Callable[..., Terminal]) -> None:
@@ -720,7 +720,7 @@ def test_streams_continue_while_an_editor_has_the_terminal(session: Callable[...
     screen = session(rows=60, EDITOR=f"sh {editor}")
     screen.send(f"use log,format=ndjson,bodies=true,file={log}\r")
     screen.send('open Count {"from":1,"to":9,"intervalMs":200}\r')
-    screen.wait(lambda: "* Count[1] is open" in screen.lines, "the stream")
+    screen.wait(lambda: "* ● Count[1] is open" in screen.lines, "the stream")
     screen.send("edit Hello\r")
     screen.wait(lambda: "editing" in screen.lines, "the editor")
     assert screen.is_given_back
@@ -732,4 +732,43 @@ def test_streams_continue_while_an_editor_has_the_terminal(session: Callable[...
     go.touch()
     screen.wait(lambda: '  "message": "Hello, Ada!",' in screen.lines and screen.last == "rpcurl>", "the answer")
     assert [line for line in screen.lines if '"number"' in line] == [f'  "number": {n}' for n in range(1, 10)]
-    assert "* Count[1] ended: ok (0)" in screen.lines
+    assert "* ● Count[1] ended: ok (0), 9 responses" in screen.lines
+
+
+# Streams
+
+
+def test_streams_have_marks_and_colours(session: Callable[..., Terminal]) -> None:
+    screen = session("--format", "json", "--color", "always", rows=40, columns=100)
+    for number, mark in enumerate("●■▲◆★●", 1):
+        screen.send("open Chat\r")
+        screen.shows(f"* {mark} Chat[{number}] is open", f"{mark} Chat[{number}]>")
+    screen.send('{"text":"a"}\r')
+    screen.shows('● Chat[6] {"text":"you said: a"}', "● Chat[6]>")
+    screen.send("switch 2\r")
+    screen.shows("● Chat[6]> switch 2", "■ Chat[2]>")
+    screen.send('{"text":"b"}\r')
+    screen.shows('■ Chat[2] {"text":"you said: b"}', "■ Chat[2]>")
+    row = screen.screen.buffer[screen.screen.cursor.y - 1]
+    assert [row[column].fg for column in (0, 2, len("■ Chat[2] "))] == ["green", "green", "default"]
+    assert screen.screen.buffer[screen.screen.cursor.y][2].fg == "green"
+    assert screen.screen.buffer[screen.screen.cursor.y][2].bold
+    screen.send("streams\r")
+    screen.wait(lambda: "* ■ Chat[2] demo.v1.Demo/Chat open, 1 received" in screen.lines, "the list")
+    screen.send("close 1\r")
+    screen.wait(lambda: "* ● Chat[1] ended: ok (0), no responses" in screen.lines, "the end")
+    screen.send("close\r")
+    screen.wait(lambda: "* ■ Chat[2] ended: ok (0), 1 response" in screen.lines, "the end")
+
+
+def test_marks_have_no_colours_with_no_color(session: Callable[..., Terminal]) -> None:
+    screen = session("--format", "json", NO_COLOR="1")
+    screen.send('open Chat\ropen Chat {"text":"a"}\r')
+    screen.shows('■ Chat[2] {"text":"you said: a"}', "■ Chat[2]>")
+    assert not re.search(rb"\x1b\[[0-9;]*m", screen.output)
+
+
+def test_the_end_of_a_stream_that_failed_has_its_count(session: Callable[..., Terminal]) -> None:
+    screen = session("--format", "json")
+    screen.send('open Fail {"code":5}\r')
+    screen.wait(lambda: re.search(r"^\* ● Fail\[1\] ended: not_found \(5\), no responses$", screen.text, re.M), "the end")

@@ -70,7 +70,7 @@ extension Session {
     streams.add(stream)
     for payload in payloads { stream.send(payload) }
     if !stream.acceptsMessages { streams.switchOn() }
-    notice("\(stream.title) is open")
+    notice("is open", of: stream)
   }
 
   /// Sends messages on the current stream; waits while flow control stops it.
@@ -106,7 +106,7 @@ extension Session {
   package func halfClose(_ stream: SessionStream) {
     stream.halfClose()
     if streams.current === stream { streams.switchOn() }
-    notice("\(stream.title) is half-closed")
+    notice("is half-closed", of: stream)
   }
 
   /// `receive [COUNT]`: waits for responses of the current stream, or of the stream opened last.
@@ -146,12 +146,11 @@ extension Session {
     let stream = SessionStream(plan, number: number, place: place, printer) {
       [weak self] stream, message in self?.received(message, on: stream)
     }
-    if let title {
+    if number != nil {
       output.mark = { [weak self, weak stream] in
-        guard let self, streams.open.count > 1 || foreground != nil, stream?.plan.format != .events else {
-          return ""
-        }
-        return "\(title) "
+        guard let self, let stream, streams.open.count > 1 || foreground != nil, stream.plan.format != .events
+        else { return "" }
+        return prefix(of: stream)
       }
     }
     return stream

@@ -252,7 +252,7 @@ package final class Session {
 
   /// Adds a line to the statement. An invalid statement can be recalled from the history, too.
   private func read(_ line: InputLine) throws -> SessionStatement? {
-    transcript?.typed(prompt, line.text, within: reader.begun)
+    transcript?.typed(prompt.text, line.text, within: reader.begun)
     do {
       return try reader.add(line)
     } catch {
@@ -294,9 +294,10 @@ package final class Session {
   }
 
   /// The prompt of the next line.
-  package var prompt: String {
-    if reader.isWithin { return LineEditor.continuation }
-    return streams.current.map { "\($0.title)> " } ?? "rpcurl> "
+  package var prompt: LinePrompt {
+    if reader.isWithin { return LinePrompt(LineEditor.continuation) }
+    guard let stream = streams.current else { return LinePrompt("rpcurl> ") }
+    return LinePrompt("\(markedTitle(of: stream))> ", color: isColored ? mark(of: stream)?.color : nil)
   }
 
   // MARK: Waiting
@@ -334,8 +335,9 @@ package final class Session {
       if let status {
         // The end of a stream that a script cancels is not a failure.
         if stream.place != nil, !stream.isCanceled { failures.append(FailedCall(stream, status)) }
-      } else {
-        notice("\(stream.title) ended: \(stream.status)")
+      }
+      if status == nil || !stream.isCanceled {
+        notice("ended: \(stream.status), \(stream.count)", of: stream)
       }
     }
     if streams.open.isEmpty, foreground == nil { chain.settle() }
@@ -352,11 +354,14 @@ package final class Session {
   }
 
   /// Prints a notice, if the session is interactive.
-  package func notice(_ text: String) {
+  package func notice(_ text: String, colored mark: StreamMark? = nil) {
     guard isInteractive, console.error.diagnostics.showsRemarks else { return }
     let lines = TextLayout.wrapped(
       "* \(TerminalText.escape(text))", columns: console.error.noticeColumns, indent: 2)
-    for line in lines { console.output.remark("\(line)\n") }
+    for line in lines {
+      let shown = mark.map { line.replacing($0.character, with: $0.colored($0.character)) } ?? line
+      console.output.remark("\(shown)\n")
+    }
   }
 
   /// Half-closes all streams and waits for their end; Ctrl-C cancels them.
@@ -384,7 +389,7 @@ package final class Session {
   /// Cancels a stream or a call, and reports that.
   package func cancel(_ stream: SessionStream, _ reason: String) {
     stream.cancel(reason)
-    notice("\(stream.title) canceled")
+    notice("canceled", of: stream)
   }
 
   package func cancelAll(_ reason: String, except kept: [SessionStream] = []) {

@@ -227,11 +227,11 @@ extension Session {
         """
     ) { session, arguments in try session.edit(arguments.only()) },
     SessionVerb("streams", "list the open streams") { session, _ in
-      session.print(
-        session.streams.open.map { stream in
-          let mark = stream === session.streams.current ? "*" : " "
-          return "\(mark) \(stream.title) \(stream.summary)"
-        })
+      let lines = session.streams.open.map { stream in
+        let current = stream === session.streams.current ? "*" : " "
+        return "\(current) \(session.prefix(of: stream))\(TerminalText.escape(stream.summary))\n"
+      }
+      session.console.output.write(Array(lines.joined().utf8))
     },
     SessionVerb(
       "switch N", "make this the current stream, which messages are sent on", [.stream], about: .stream,

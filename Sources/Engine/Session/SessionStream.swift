@@ -117,6 +117,11 @@ package final class SessionStream {
     return "\(code.name) (\(code.rawValue))"
   }
 
+  /// The number of responses, in words.
+  package var count: String {
+    received == 0 ? "no responses" : "\(received) response\(received == 1 ? "" : "s")"
+  }
+
   /// Uses the settings of the output and of request data from now on.
   package func show(as settings: CallSettings) {
     plan.adoptOutput(of: settings)

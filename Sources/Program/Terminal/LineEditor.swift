@@ -54,7 +54,7 @@ package final class LineEditor: LineInput {
   private var pastedLine: String.UnicodeScalarView?
   /// When keys were read last.
   private var silentSince: MonotonicClock.Instant?
-  private var prompt = ""
+  private var prompt = LinePrompt("")
   /// The candidates below the line; nil if none are shown.
   private var menu: CompletionMenu?
   /// The search of the history that is shown in place of the line; nil if there is none.
@@ -121,7 +121,7 @@ package final class LineEditor: LineInput {
 
   // MARK: For the session
 
-  package func ask(_ prompt: String) {
+  package func ask(_ prompt: LinePrompt) {
     switch state {
     case .closed: break
     case .asking:
@@ -562,7 +562,7 @@ package final class LineEditor: LineInput {
     let size = TerminalModes.size
     let shown = search?.found ?? line
     let content = LineLayout.Content(
-      prompt: search?.prompt ?? prompt, text: shown.text, cursor: shown.cursor,
+      prompt: search.map { LinePrompt($0.prompt) } ?? prompt, text: shown.text, cursor: shown.cursor,
       continuation: Self.continuation, hint: hint, isStyled: isStyled)
     let layout = LineLayout(content, columns: size.columns, height: size.rows)
     lineRows = layout.rows.count

@@ -1,3 +1,12 @@
+/// What precedes a line that is typed.
+package struct LinePrompt: Equatable {
+  package let text: String
+  /// The number of its colour in a control sequence (SGR); nil for the one of the terminal.
+  package let color: Int?
+
+  package init(_ text: String, color: Int? = nil) { (self.text, self.color) = (text, color) }
+}
+
 /// A source of lines, and what the terminal shows while they are typed.
 package protocol LineInput: AnyObject {
   /// Called with each line; nil at the end of input (Ctrl-D on an empty line, or the end of a pipe).
@@ -7,7 +16,7 @@ package protocol LineInput: AnyObject {
   /// Called when the user wants to edit the text of the line in an editor.
   var onEdit: ((_ text: String) -> Void)? { get set }
   /// Asks for lines under this prompt from now on. A further call changes the prompt.
-  func ask(_ prompt: String)
+  func ask(_ prompt: LinePrompt)
   /// Stops taking lines until `ask` is called again, for example while a unary call runs.
   func pause()
   /// Runs `body`, which writes to the terminal, with the line being typed removed, and then shows the line again.

@@ -4,7 +4,7 @@ import RPCurlBase
 package struct LineLayout {
   /// The text to lay out.
   package struct Content {
-    package var prompt: String
+    package var prompt: LinePrompt
     package var text: [Unicode.Scalar] = []
     package var cursor = 0
     /// Precedes each line of the text but the first.
@@ -82,7 +82,7 @@ package struct LineLayout {
 
   /// Lays out the end of the prompt, in at most half of the window.
   private mutating func put(prompt content: Content) {
-    var cells = content.prompt.unicodeScalars.map(cell)
+    var cells = content.prompt.text.unicodeScalars.map(cell)
     var room = max(columns / 2, columns - 20)
     if cells.reduce(0, { $0 + $1.width }) > room {
       room -= 1
@@ -94,7 +94,7 @@ package struct LineLayout {
       }
       cells = [Cell(text: "…", width: 1)] + kept.reversed()
     }
-    if content.isStyled { rows[0] += "\u{1B}[1m" }
+    if content.isStyled { rows[0] += "\u{1B}[1\(content.prompt.color.map { ";\($0)" } ?? "")m" }
     cells.forEach { put($0) }
     if content.isStyled { rows[0] += "\u{1B}[0m" }
   }

@@ -36,9 +36,9 @@ package final class PipedInput: LineInput {
     self.output = output
   }
 
-  package func ask(_ prompt: String) {
+  package func ask(_ prompt: LinePrompt) {
     isAsking = true
-    output?.print(prompt)
+    output?.print(prompt.text)
     deliver()
   }
 

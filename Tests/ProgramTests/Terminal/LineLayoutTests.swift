@@ -10,7 +10,8 @@ struct LineLayoutTests {
   ) -> LineLayout {
     let scalars = Array(text.unicodeScalars)
     let content = LineLayout.Content(
-      prompt: prompt, text: scalars, cursor: cursor ?? scalars.count, hint: hint, isStyled: isStyled)
+      prompt: LinePrompt(prompt), text: scalars, cursor: cursor ?? scalars.count, hint: hint,
+      isStyled: isStyled)
     return LineLayout(content, columns: columns, height: height) {
       $0.value >= 0x1100 ? 2 : $0.properties.generalCategory == .nonspacingMark ? 0 : 1
     }
@@ -19,8 +20,8 @@ struct LineLayoutTests {
   @Test func showsLinesOfText() {
     func layout(_ text: String, cursor: Int, columns: Int = 20, isStyled: Bool = false) -> LineLayout {
       let content = LineLayout.Content(
-        prompt: "> ", text: Array(text.unicodeScalars), cursor: cursor, continuation: ". ",
-        isStyled: isStyled)
+        prompt: LinePrompt("> ", color: 36), text: Array(text.unicodeScalars), cursor: cursor,
+        continuation: ". ", isStyled: isStyled)
       return LineLayout(content, columns: columns, height: 9) { _ in 1 }
     }
     let three = layout("ab\n\nc", cursor: 3)
@@ -33,7 +34,8 @@ struct LineLayoutTests {
     #expect(full.rows == ["> abcdef", ". abcdef", "g"])
     #expect(place(full) == [0, 7])
     #expect(layout("a\nb", cursor: 0, columns: 7).rows == ["> a", "b"])
-    #expect(layout("a\nb", cursor: 0, isStyled: true).rows[1] == "\u{1B}[1m. \u{1B}[0mb")
+    let rows = layout("a\nb", cursor: 0, isStyled: true).rows
+    #expect(rows == ["\u{1B}[1;36m> \u{1B}[0ma", "\u{1B}[1m. \u{1B}[0mb"])
   }
 
   private func place(_ layout: LineLayout) -> [Int] { [layout.cursorRow, layout.cursorColumn] }

@@ -1,0 +1,12 @@
+import Testing
+
+@testable import RPCurlEngine
+
+struct StreamMarkTests {
+  @Test func repeatsAfterFiveStreams() {
+    #expect((1...6).map { StreamMark($0).character } == ["●", "■", "▲", "◆", "★", "●"])
+    #expect(Set((1...5).map { StreamMark($0).color }).count == 5)
+    #expect(StreamMark(2).colored("Chat[2]") == "\u{1B}[32mChat[2]\u{1B}[0m")
+    #expect(StreamMark(0).character == "●")
+  }
+}
