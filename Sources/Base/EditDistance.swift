@@ -1,26 +1,25 @@
 /// Finds similar names.
 package enum EditDistance {
-  /// Up to `limit` of `candidates` similar to `name`, nearest first.
+  /// Up to `limit` of `candidates` that differ little from `name` for its length, nearest first. Case, `_` and `-` do not count.
   package static func nearest(to name: String, among candidates: [String], limit: Int = 3) -> [String] {
-    let wanted = name.utf8.map(lowercased)
-    let tolerance = max(2, wanted.count / 3)
+    let wanted = name.utf8.compactMap(folded)
+    let tolerance = tolerance(ofLength: wanted.count)
     var found: [(distance: Int, name: String)] = []
     var counts = [Int](repeating: 0, count: 256)
     for byte in wanted { counts[Int(byte)] += 1 }
-    for candidate in candidates {
-      guard abs(candidate.utf8.count - wanted.count) <= tolerance else { continue }
+    for candidate in candidates where candidate.utf8.count + tolerance >= wanted.count {
       // Each byte that only one of them has costs at least one step. This excludes most names of a large
       // schema.
-      var surplus = 0
+      var (length, surplus) = (0, 0)
       for byte in candidate.utf8 {
-        let index = Int(lowercased(byte))
-        counts[index] -= 1
-        if counts[index] < 0 { surplus += 1 }
+        guard let byte = folded(byte) else { continue }
+        counts[Int(byte)] -= 1
+        if counts[Int(byte)] < 0 { surplus += 1 }
+        length += 1
       }
-      for byte in candidate.utf8 { counts[Int(lowercased(byte))] += 1 }
-      guard surplus <= tolerance else { continue }
-      let other = candidate.utf8.map(lowercased)
-      let distance = between(wanted, other)
+      for byte in candidate.utf8 { if let byte = folded(byte) { counts[Int(byte)] += 1 } }
+      guard surplus <= tolerance, abs(length - wanted.count) <= tolerance else { continue }
+      let distance = between(wanted, candidate.utf8.compactMap(folded))
       if distance <= tolerance { found.append((distance, candidate)) }
     }
     found.sort { ($0.distance, $0.name) < ($1.distance, $1.name) }
@@ -63,6 +62,15 @@ package enum EditDistance {
         && candidate.utf8.suffix(suffix.count).elementsEqual(suffix) { lowercased($0) == $1 }
     }
     return Array(found.sorted().prefix(limit))
+  }
+
+  /// How many letters of a name may be wrong.
+  private static func tolerance(ofLength length: Int) -> Int {
+    length < 2 ? 0 : length < 8 ? 1 : length < 12 ? 2 : max(3, length / 4)
+  }
+
+  private static func folded(_ byte: UInt8) -> UInt8? {
+    byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-") ? nil : lowercased(byte)
   }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {

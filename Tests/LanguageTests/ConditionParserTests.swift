@@ -100,7 +100,7 @@ import Testing
         "stats == ok", #"unknown condition "stats""#,
         "did you mean status? A path starts with a full stop: .stats == ok"
       ),
-      ("frist .a == 1", #"unknown condition "frist""#, "did you mean first, or list?"),
+      ("frist .a == 1", #"unknown condition "frist""#, "did you mean first?"),
       (
         "count == many", "count must be a number such as 3, or a bound such as >= 2",
         "a path starts with a full stop: .count == many"
@@ -136,7 +136,7 @@ import Testing
       (".a = 1", #"unknown condition "=""#, "== compares, and =~ matches a regular expression"),
       (".a exist", #"unknown condition "exist""#, "did you mean exists?"),
       (".a ==", "missing value after ==", #"an empty text is """#),
-      (".a == ${none(}", "none is not a function", "did you mean now?"),
+      (".a == ${nwo(}", "nwo is not a function", "did you mean now?"),
       (
         ".a =~ [", #""[" is not a valid regular expression: missing ]"#,
         "a backslash before a sign makes it a literal"

@@ -246,7 +246,7 @@ import Testing
     func found(_ name: String) -> [String] {
       EditDistance.suggestions(for: name, among: names, separator: "_", prefix: prefix)
     }
-    #expect(found("GREN") == ["COLOR_GREEN", "COLOR_RED"])
+    #expect(found("GREN") == ["COLOR_GREEN"])
     #expect(found("blue") == ["COLOR_DARK_BLUE"])
     #expect(found("SOMETHING").isEmpty)
   }

@@ -27,8 +27,8 @@ package enum HelpTopic {
   package static func nearest(to name: String) -> String? {
     let names = CommandTable.names + BuiltIns.all.map(\.name)
     let options = OptionTable.all.flatMap(\.names)
-    return Suggestions.nearest(to: name, among: names + options)
-      ?? Suggestions.nearest(to: "--\(name)", among: options)
+    return EditDistance.nearest(to: name, among: names, limit: 1).first
+      ?? EditDistance.nearest(to: name, among: options, limit: 1).first
   }
 
   private static func paragraphs(of option: Option) -> [String] {

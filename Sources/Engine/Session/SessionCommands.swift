@@ -160,7 +160,7 @@ extension Session {
     }
     let names = words + SessionVerb.all.map(\.name)
     let longer = names.filter { $0.hasPrefix(name) }
-    let nearest = longer.isEmpty ? Suggestions.nearest(to: name, among: names).map { [$0] } ?? [] : longer
+    let nearest = longer.isEmpty ? EditDistance.nearest(to: name, among: names, limit: 1) : longer
     return Failure(
       .usage, name, "no such command",
       hint: nearest.isEmpty

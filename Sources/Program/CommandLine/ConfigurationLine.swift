@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// One option of a configuration file: `--option`, `--option VALUE`, `--option=VALUE`, `-o VALUE` or `target VALUE`.
 package struct ConfigurationLine: Equatable, Sendable {
   /// The number of the line, from 1.
@@ -165,7 +167,7 @@ extension Invocation {
       let hint =
         known.isEmpty
         ? "no configuration file that was read has interceptors"
-        : Suggestions.nearest(to: name, among: known).map { "did you mean \($0)?" }
+        : EditDistance.nearest(to: name, among: known, limit: 1).first.map { "did you mean \($0)?" }
           ?? "the configuration has \(known.joined(separator: ", "))"
       fail(
         ParseError(

@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// What was meant by a name that does not exist.
 package enum Suggestions {
   // MARK: Options
@@ -74,7 +76,7 @@ package enum Suggestions {
       let longer = names.filter { $0.hasPrefix(name) }
       if longer.count == 1 { return longer[0] }
     }
-    return nearest(to: name, among: names, ignoring: 2)
+    return EditDistance.nearest(to: name, among: names, limit: 1).first
   }
 
   /// The error for a long option with one dash whose letters can be read as another option with a value; nil for any
@@ -144,49 +146,8 @@ package enum Suggestions {
 
   /// The hint for a command that does not exist.
   static func command(_ name: String, among names: [String]) -> String {
-    nearest(to: name, among: names).map { "did you mean \($0)?" }
+    EditDistance.nearest(to: name, among: names, limit: 1).first.map { "did you mean \($0)?" }
       ?? "there are \(names.joined(separator: ", "))"
-  }
-
-  // MARK: Distance
-
-  /// The one of `names` that differs least from `name`, if it differs little for its length. Case does not count.
-  ///
-  /// - Parameter ignoring: How many characters at the start do not count for the length.
-  package static func nearest(to name: String, among names: [String], ignoring prefix: Int = 0) -> String? {
-    // What is longer than any name is near to none.
-    let length = name.utf8.count - prefix
-    let limit = length < 3 ? 0 : length < 8 ? 1 : length < 12 ? 2 : 3
-    var best: (name: String, distance: Int)?
-    for candidate in names where abs(candidate.utf8.count - name.utf8.count) <= limit {
-      let distance = distance(name.utf8.map(lowercased), candidate.utf8.map(lowercased))
-      if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
-    }
-    return best?.name
-  }
-
-  private static func lowercased(_ byte: UInt8) -> UInt8 {
-    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-  }
-
-  /// How many letters must be inserted, removed, replaced or exchanged with their neighbour.
-  static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
-    var before: [Int] = []
-    var last = Array(0...second.count)
-    for row in first.indices {
-      var current = [row + 1]
-      for column in second.indices {
-        let isSame = first[row] == second[column]
-        var cost = min(last[column] + (isSame ? 0 : 1), last[column + 1] + 1, current[column] + 1)
-        if row > 0, column > 0, first[row] == second[column - 1], first[row - 1] == second[column] {
-          cost = min(cost, before[column - 1] + 1)
-        }
-        current.append(cost)
-      }
-      before = last
-      last = current
-    }
-    return last[second.count]
   }
 }
 
@@ -202,6 +163,6 @@ extension CommandTable {
     }
     let longer = names.filter { $0.hasPrefix(name) }
     if name.utf8.count > 2, longer.count == 1 { return longer[0] }
-    return Suggestions.nearest(to: name, among: names)
+    return EditDistance.nearest(to: name, among: names, limit: 1).first
   }
 }

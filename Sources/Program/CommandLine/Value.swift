@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// The value of an option.
 package enum Value: Equatable, Sendable {
   case flag(Bool)
@@ -47,7 +49,9 @@ package enum Value: Equatable, Sendable {
       guard let value = Self.choice(text, values, spellings) else {
         throw invalid(
           "not one of \(Self.commas(values))",
-          hint: Suggestions.nearest(to: text, among: option.values).map { "did you mean \($0)?" })
+          hint: EditDistance.nearest(to: text, among: option.values, limit: 1).first.map {
+            "did you mean \($0)?"
+          })
       }
       self = .text(value)
     case .choices(let values):

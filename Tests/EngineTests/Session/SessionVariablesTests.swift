@@ -59,7 +59,7 @@ struct SessionVariablesTests {
 
   @Test(arguments: [
     ("$none", "none: no such variable", nil),
-    ("$lisd", "lisd: no such variable", "did you mean list, or last?"),
+    ("$lisd", "lisd: no such variable", "did you mean list?"),
     ("${HOME_TOWN}", "HOME_TOWN: no such variable", "write ${env.HOME_TOWN}"),
     ("${key}", "key: no such variable", "write ${row.key}"),
     ("${env.NONE}", "env.NONE: the environment variable is not set", "export NONE=VALUE"),

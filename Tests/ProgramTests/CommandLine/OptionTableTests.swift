@@ -211,14 +211,6 @@ struct OptionTableTests {
     #expect(CommandTable.nearest(to: name) == expected)
   }
 
-  @Test(arguments: [
-    ("", "", 0), ("a", "", 1), ("", "ab", 2), ("abc", "abc", 0), ("abc", "acb", 1), ("abcd", "axcd", 1),
-    ("kitten", "sitting", 3),
-  ])
-  func measuresDistance(first: String, second: String, distance: Int) {
-    #expect(Suggestions.distance(Array(first.utf8), Array(second.utf8)) == distance)
-  }
-
   @Test func noHintNamesAnOptionThatDoesNotExist() {
     // All names that the hints of other tools' options mention.
     let names = [
