@@ -131,6 +131,32 @@ def test_descriptor_set_without_its_imports(rpcurl, tmp_path):
     result.fails(3, "a.proto", "other/b.proto", "--include_imports")
 
 
+HINT = "hint: was the set made with all imports, as by `protoc --include_imports`?"
+REMARK = f"rpcurl: imported files not found in any source: other/b.proto\n{HINT}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"), [
+        (["template", "a.T"], 3, HINT), (["convert", "--from", "json", "--to", "text", "--type", "a.T"], 3, HINT),
+        (["call", "--plaintext", "localhost:1", "a.S/M"], 3, HINT), (["describe", "a.T"], 0, REMARK), (["list"], 0, REMARK),
+        (["list", "--kind", "message"], 0, REMARK), (["export"], 0, REMARK), (["export", "a.T"], 0, REMARK),
+        (["diff", "SET", "SET"], 0, REMARK), (["describe", "zzz.Other"], 3, "other/b.proto, which is imported, is in no source"),
+        (["list", "-s"], 0, ""),
+    ],
+)  # fmt: skip
+def test_each_command_says_that_a_set_lacks_imports(rpcurl, tmp_path, words, code, error):
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto
+
+    bare = FileDescriptorProto(package="a", dependency=["other/b.proto"])
+    bare.message_type.add(name="T").field.add(name="b", number=1, label=1, type=11, type_name=".other.B")
+    bare.service.add(name="S").method.add(name="M", input_type=".a.T", output_type=".a.T")
+    file = write(tmp_path / "bare.binpb", schema_with(bare.SerializeToString()))
+    words = [str(file) if word == "SET" else word for word in words]
+    sources = [] if "diff" in words else ["--descriptor-set", file]
+    result = rpcurl(*words, *sources, input="{}").exits(code)
+    assert error in result.err if error else result.err == ""
+
+
 def test_deeply_nested_descriptor_is_refused(rpcurl, tmp_path):
     nested = b""
     for _ in range(20_000):

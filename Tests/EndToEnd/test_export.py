@@ -66,7 +66,8 @@ def test_missing_imports_are_reported(rpcurl, tmp_path):
     path = write(tmp_path / "x.binpb", descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString())
     result = rpcurl("export", "--descriptor-set", path)
     assert (result.code, names(result.out_bytes)) == (0, ["x.proto"])
-    assert result.err == "rpcurl: imported files not found in any source: gone.proto\n"
+    hint = "hint: was the set made with all imports, as by `protoc --include_imports`?"
+    assert result.err == f"rpcurl: imported files not found in any source: gone.proto\n{hint}\n"
 
 
 def test_not_to_a_terminal(rpcurl, descriptor_set):

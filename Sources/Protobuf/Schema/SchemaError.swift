@@ -43,10 +43,13 @@ public struct SchemaError: Error, Equatable, Sendable {
     case .emptySource, .notADescriptorSet:
       "make a descriptor set with `rpcurl export --proto FILE -o SET` or `buf build -o SET`"
     case .unknownType(_, _, let missing) where !missing.isEmpty:
-      "was the set made with all imports, as by `protoc --include_imports`?"
+      Self.importsHint
     default: nil
     }
   }
+
+  /// The suggestion for a descriptor set that lacks imports.
+  package static let importsHint = "was the set made with all imports, as by `protoc --include_imports`?"
 }
 
 extension SchemaError: CustomStringConvertible {

@@ -61,6 +61,9 @@ struct DescribeCommand {
     }
     let (pool, found) = try query.find(symbol, among: Set(SymbolKind.allCases))
     let source = try read(found.file, pool)
+    if !options.descriptorSets.isEmpty {
+      SchemaOutput.remark(onImportsOf: [found.file], in: pool, isSet: true, console.error)
+    }
     try show(found.name, source, source?.file.declaration(named: found.name), on: output)
   }
 

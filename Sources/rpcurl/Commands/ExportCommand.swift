@@ -38,9 +38,8 @@ struct ExportCommand {
       try pool.importedFiles(ofFiles: files)
     }
     if !imported.missingImports.isEmpty {
-      let names = imported.missingImports.joined(separator: ", ")
-      console.error.remark(
-        "rpcurl: \(TerminalText.escape("imported files not found in any source: \(names)"))\n")
+      SchemaOutput.remark(
+        onImportsOf: files, in: pool, isSet: !options.descriptorSets.isEmpty, console.error)
     }
     if let folder { try write(imported.names, of: pool, below: folder) }
     guard writesSet else { return }

@@ -22,7 +22,9 @@ struct ListCommand {
   /// Lists what `query` names.
   func run(on console: Console, _ query: SchemaQuery) throws {
     if query.symbol == nil, kind.isEmpty, format == .text {
-      return console.output.print(lines: try query.serviceNames())
+      console.output.print(lines: try query.serviceNames())
+      if !options.descriptorSets.isEmpty { query.remarkOnImports(console.error) }
+      return
     }
     var symbols: [DescriptorPool.Symbol]
     if let symbol = query.symbol {
@@ -30,6 +32,7 @@ struct ListCommand {
       if !kind.isEmpty { symbols.removeAll { !kind.contains($0.kind) } }
     } else {
       symbols = try query.symbols(Set(kind.isEmpty ? [.service] : kind), console.error)
+      if !options.descriptorSets.isEmpty { query.remarkOnImports(console.error) }
     }
     symbols.sort { $0.name < $1.name }
     switch format {

@@ -27,6 +27,9 @@ package enum SchemaOperand {
       (pool, paths) = (try SchemaSource.pool([source], withOptions: true), source.paths)
     } else if text == "-" || isFile && !text.hasSuffix(".proto") {
       pool = try SchemaSource.pool([descriptorSet(text, options.duration(.maxTime))], withOptions: true)
+      SchemaOutput.remark(
+        onImportsOf: pool.fileNames(exceptOf: WellKnownSchemas.sourceName), in: pool, isSet: true,
+        clients.console.error)
     } else if DirectoryPath.exists(path) || SourceFiles.isPattern(text) && text.hasSuffix(".proto") {
       // Wherever a copy of a directory is, the names of its files are the same.
       let base = DirectoryPath.isDirectory(path) ? path : isFile ? DirectoryPath.parent(path) : nil

@@ -1,6 +1,7 @@
 import RPCurlBase
 import RPCurlProgram
 import RPCurlProtobuf
+import RPCurlSchemaTools
 
 extension StandardOutput {
   /// Prints one name per line.
@@ -23,5 +24,23 @@ package enum SchemaOutput {
     } catch {
       throw SchemaSource.failure(error)
     }
+  }
+
+  /// Remarks on imports of files that no source has: what needs them is missing.
+  ///
+  /// - Parameters:
+  ///   - names: The names of the files.
+  ///   - pool: The schema.
+  ///   - isSet: Whether descriptor sets are sources.
+  ///   - error: Where the remark is printed.
+  package static func remark(
+    onImportsOf names: [String], in pool: DescriptorPool, isSet: Bool, _ error: StandardError
+  ) {
+    guard let missing = try? pool.importedFiles(ofFiles: names).missingImports, !missing.isEmpty else {
+      return
+    }
+    let text = "imported files not found in any source: \(missing.joined(separator: ", "))"
+    let hint = isSet ? "hint: \(SchemaError.importsHint)\n" : ""
+    error.remark("rpcurl: \(TerminalText.escape(text))\n\(hint)")
   }
 }

@@ -178,6 +178,13 @@ package struct SchemaQuery {
       }
   }
 
+  /// Remarks on imports that no source has, unless the server may have them: what declares them is not listed.
+  package func remarkOnImports(_ error: StandardError) {
+    guard server == nil, let pool = try? SchemaSource.pool(sources, withOptions: true) else { return }
+    let files = pool.fileNames(exceptOf: WellKnownSchemas.sourceName)
+    SchemaOutput.remark(onImportsOf: files, in: pool, isSet: true, error)
+  }
+
   private static func remark(on undescribed: [String], _ error: StandardError) {
     if !undescribed.isEmpty { error.remark("rpcurl: \(TerminalText.escape(remark(undescribed)))\n") }
   }

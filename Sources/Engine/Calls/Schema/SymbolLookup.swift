@@ -90,8 +90,18 @@ package struct SymbolLookup {
     return Failure(
       .schema, text, "not found in the schema",
       hint: SchemaSource.suggestion(Self.nearest(to: text, among: names))
-        ?? "run \"rpcurl list\(filter)\" to see what exists"
+        ?? "run \"rpcurl list\(filter)\" to see what exists\(missingImports)"
     ).with(.unknownName)
+  }
+
+  /// What the hint for an unknown name says of imports that no source has; empty if none is missing.
+  private var missingImports: String {
+    let files = pool.fileNames(exceptOf: WellKnownSchemas.sourceName)
+    guard let missing = try? pool.importedFiles(ofFiles: files).missingImports, !missing.isEmpty else {
+      return ""
+    }
+    return
+      "; \(missing.joined(separator: ", ")), which is imported, is in no source: \(SchemaError.importsHint)"
   }
 
   /// The names similar to `text`, nearest first: as a whole, by as many of their last parts as `text` has, or
