@@ -811,7 +811,10 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='ask:target none' ;;
-    check) options='--plaintext|||flag
+    check) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--plaintext|||flag
 -k --insecure|||flag
 --cacert|||file
 --capath|||dir

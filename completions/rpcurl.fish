@@ -28,7 +28,7 @@ function __rpcurl_has_value
         case health
             contains -- $argv[2] --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --redact --wait --error-format -K --config --profile
         case check
-            contains -- $argv[2] --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --format --redact --error-format -K --config --profile
+            contains -- $argv[2] --descriptor-set --protoset --proto -I --import-path --cacert --capath -E --cert --cert-type --key --certkey --pass --servername --authority --unix-socket --abstract-unix-socket -x --proxy -U --proxy-user --resolve --connect-to --connect-timeout --keepalive-time --protocol -H --header -u --user --bearer --oauth2-bearer --netrc-file -A --user-agent -m --max-time --timeout --format --redact --error-format -K --config --profile
         case plugins-list
             contains -- $argv[2] --format --error-format
         case plugins-check
@@ -193,9 +193,9 @@ complete -c rpcurl -n '__rpcurl_is check' -n '__rpcurl_places -eq 0' -a '(__rpcu
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask plugin)'
 complete -c rpcurl -n '__rpcurl_is trust' -n '__rpcurl_places -eq 0' -F
 complete -c rpcurl -n '__rpcurl_is completion' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask shell)'
-complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export convert plugins-check' -l descriptor-set -l protoset -r -F -d 'Read the schema from this descriptor set'
-complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export convert plugins-check' -l proto -r -F -d 'Compile this .proto file'
-complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff convert plugins-check' -s I -l import-path -x -a '(__fish_complete_directories)' -d 'Search this directory for .proto files and their imports'
+complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export convert check plugins-check' -l descriptor-set -l protoset -r -F -d 'Read the schema from this descriptor set'
+complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export convert check plugins-check' -l proto -r -F -d 'Compile this .proto file'
+complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff convert check plugins-check' -s I -l import-path -x -a '(__fish_complete_directories)' -d 'Search this directory for .proto files and their imports'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export convert' -n '__rpcurl_unused --reflect --no-reflect --use-reflection' -l reflect -l no-reflect -d 'Use reflection for names missing from other sources'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff convert' -n '__rpcurl_unused --reflect-version --reflect-protocol' -l reflect-version -x -a 'v1 v1alpha' -d 'Version of the reflection service'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export diff convert' -l reflect-header -x -a '(__rpcurl_atfiles) (__rpcurl_ask header)' -d 'Send this header with requests for the schema only'

@@ -1,13 +1,18 @@
 """rpcurl check and rpcurl health."""
 
+import contextlib
 import json
+import os
 import re
+import ssl
 import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import grpc
 import pytest
+import trustme
 from harness import PATIENCE_SECONDS, ROOT, RPCURL, closed_port, relay
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
@@ -92,6 +97,35 @@ def test_certificate_that_is_not_trusted(check, grpc_tls_server):
     assert (code, command) == (6, f"rpcurl list -k localhost:{grpc_tls_server.port}")
     assert steps["verification"][0] == "failed" and "not trusted: O=trustme" in steps["verification"][1]
     assert steps["gRPC"][0] == "passed"
+
+
+def test_certificate_that_is_over(check):
+    """The step of the certificate has no tick."""
+    leaf = trustme.CA().issue_cert("localhost", not_after=datetime(2024, 1, 1, tzinfo=UTC))
+    chain = b"".join(part.bytes() for part in leaf.cert_chain_pems)
+    server = grpc.server(ThreadPoolExecutor(1))
+    port = server.add_secure_port("127.0.0.1:0", grpc.ssl_server_credentials([(leaf.private_key_pem.bytes(), chain)]))
+    server.start()
+    code, steps, _ = check(f"localhost:{port}")
+    assert (code, steps["certificate"][0], steps["verification"][0]) == (6, "failed", "failed")
+    assert "until Jan 1 00:00:00 2024 GMT, which is over" in steps["certificate"][1]
+    server.stop(None).wait()
+
+
+def test_http2_over_tls_that_negotiates_nothing(check, raw_server, grpc_server, certificates):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates / "server.pem", certificates / "server-key.pem")
+
+    def serve(connection):
+        with contextlib.suppress(OSError), context.wrap_socket(connection, server_side=True) as secured:
+            relay(secured, grpc_server.port)
+
+    trust, server = ["--cacert", certificates / "ca.pem"], raw_server(serve)
+    code, steps, command = check(*trust, f"localhost:{server.port}")
+    assert steps["gRPC"] == ("passed", "responds with --http2-prior-knowledge: TLS negotiated no protocol")
+    # Without the option, a call fails.
+    assert (code, command) == (5, f"rpcurl list --cacert {certificates}/ca.pem --http2-prior-knowledge localhost:{server.port}")
+    assert check(*trust, "--http2-prior-knowledge", f"localhost:{server.port}")[0] == 0
 
 
 def test_missing_client_certificate(check, grpc_mtls_server, certificates):
@@ -185,6 +219,15 @@ def test_unix_socket(check, start_server, certificates, tmp_path):
     assert check(f"unix:{path}")[::2] == (6, f"rpcurl list -k --unix-socket {path} https://localhost")
 
 
+def test_abstract_socket(check):
+    server, name = grpc.server(ThreadPoolExecutor(1)), f"rpcurl-check-{os.getpid()}"
+    server.add_insecure_port(f"unix-abstract:{name}")
+    server.start()
+    code, steps, _ = check(f"unix-abstract:{name}")
+    assert (code, steps["connection"]) == (0, ("passed", f"abstract socket {name}"))
+    server.stop(None).wait()
+
+
 def test_server_without_health_and_reflection(check, rpcurl, keeps_early_responses):
     """No method is known that the command could call."""
     server = grpc.server(ThreadPoolExecutor(1))
@@ -209,6 +252,53 @@ def test_gateway_without_a_route_for_health(rpcurl, raw_server):
 
     result = rpcurl("check", "--protocol", "connect", "--http1.1", "--plaintext", raw_server(refuse).address).exits(5)
     assert "hint: a gateway that routes by service may have no route for health" in result.out, result.out
+
+
+def gateway(raw_server, routes):
+    """A gateway that responds to paths that contain a key of `routes`, and to others with HTTP 404; and the requests that it got."""
+    requests = []
+
+    def serve(connection):
+        data = b""
+        while chunk := connection.recv(1 << 16):
+            data += chunk
+            head, end, body = data.partition(b"\r\n\r\n")
+            length = re.search(rb"content-length: (\d+)", head, re.I)
+            if not end or length and len(body) < int(length[1]) or b"chunked" in head.lower() and not body.endswith(b"0\r\n\r\n"):
+                continue
+            data = b""
+            path = head.split()[1].decode()
+            requests.append((path, body))
+            connection.sendall(next((answer for key, answer in routes.items() if key in path), NOT_FOUND))
+
+    return raw_server(serve), requests
+
+
+NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
+CONNECT_ERROR = b'{"code":"invalid_argument"}'
+CONNECT = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(CONNECT_ERROR) + CONNECT_ERROR
+GRPC_WEB = b"HTTP/1.1 200 OK\r\ncontent-type: application/grpc-web+proto\r\ngrpc-status: 12\r\ncontent-length: 0\r\n\r\n"
+
+
+def test_gateway_that_routes_a_service_of_the_schema(check, raw_server, descriptor_set):
+    server, requests = gateway(raw_server, {"/demo.v1.Demo/": CONNECT})
+    words = ["--protocol", "connect", "--http1.1", "--plaintext", server.address]
+    code, steps, command = check("--descriptor-set", descriptor_set, *words)
+    assert (code, command, steps["Connect"]) == (0, None, ("passed", "responds to demo.v1.Demo/Hello"))
+    assert steps["health"] == ("absent", "no response in the protocol: a gateway may have no route for it")
+    # The method is not called with a message that a server can decode.
+    sent = [body for path, body in requests if path.startswith("/demo.v1.Demo/") and body]
+    assert sent and all(body == b"\x07" for body in sent if len(body) == 1)
+    # Without a schema, no method is known.
+    code, steps, _ = check(*words)
+    assert (code, steps["Connect"][0]) == (5, "failed")
+
+
+def test_gateway_that_routes_reflection(check, raw_server):
+    server, requests = gateway(raw_server, {"ServerReflection": GRPC_WEB})
+    code, steps, _ = check("--protocol", "grpc-web", "--plaintext", server.address)
+    assert (code, steps["gRPC-Web"]) == (0, ("passed", "responds to reflection"))
+    assert steps["Connect"][0] == "absent"
 
 
 def test_report_as_text(rpcurl, grpc_server):

@@ -65,9 +65,9 @@ package struct CommandSet: OptionSet, Sendable {
   static var reflecting: CommandSet { CommandSet(rawValue: 0x300FF) }
   /// The commands that may fetch a schema from a server: `reflecting` and `diff`.
   static var fetching: CommandSet { CommandSet(rawValue: 0x380FF) }
-  /// The commands that use a schema: `reflecting` and `plugins check`.
-  static var schemas: CommandSet { CommandSet(rawValue: 0x308FF) }
+  /// The commands that use a schema: `reflecting`, `check` and `plugins check`.
+  static var schemas: CommandSet { CommandSet(rawValue: 0x30AFF) }
   /// The commands that compile `.proto` files: `schemas` and `diff`.
-  static var compiling: CommandSet { CommandSet(rawValue: 0x388FF) }
+  static var compiling: CommandSet { CommandSet(rawValue: 0x38AFF) }
   static var all: CommandSet { CommandSet(rawValue: 0x7FFFF) }
 }

@@ -91,8 +91,8 @@ struct OptionTableTests {
       (.callsAndConvert, [.call, .session, .run, .convert]), (.callAndConvert, [.call, .convert]),
       (.callAndExport, [.call, .export]), (.listings, [.list, .describe, .check, .pluginsList, .version]),
       (.reflecting, reflecting), (.fetching, reflecting + [.diff]),
-      (.remote, reflecting + [.diff, .health, .check]), (.schemas, reflecting + [.pluginsCheck]),
-      (.compiling, reflecting + [.pluginsCheck, .diff]), (.load, [.load]), (.test, [.test]),
+      (.remote, reflecting + [.diff, .health, .check]), (.schemas, reflecting + [.check, .pluginsCheck]),
+      (.compiling, reflecting + [.check, .pluginsCheck, .diff]), (.load, [.load]), (.test, [.test]),
       (.trust, [.trust]), (.diff, [.diff]), (.all, CommandID.allCases),
     ]
     for (set, commands) in sets {

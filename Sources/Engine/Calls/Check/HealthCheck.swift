@@ -69,7 +69,7 @@ package final class HealthCheck {
     let limit = [request.maxTime, remaining, isWatching ? nil : .seconds(10)].compactMap { $0 }.min()
     let call = request.call(method, request.protocolName, connection, timeout: limit)
     self.call = ProbeCall(
-      call, message, client, onMessage: { [self] in received($0) },
+      call, .typed(message), client, onMessage: { [self] in received($0) },
       completion: { [self] result in
         ended(result.error, connection)
         guard !isDone else { return }

@@ -29,7 +29,7 @@ final class ProbeCall: CallObserver {
   ///   - onMessage: Called with each response message.
   ///   - completion: Called once with the result, unless the call is canceled.
   init(
-    _ request: CallRequest, _ message: Message, _ client: LoopClient,
+    _ request: CallRequest, _ message: Payload, _ client: LoopClient,
     onMessage: @escaping (Message) -> Void = { _ in }, completion: @escaping (Result) -> Void
   ) {
     output = request.method.output
@@ -38,7 +38,7 @@ final class ProbeCall: CallObserver {
     let call = client.makeCall(request, observer: self)
     self.call = call
     call.start()
-    call.send(.typed(message))
+    call.send(message)
     call.finishSending()
   }
 

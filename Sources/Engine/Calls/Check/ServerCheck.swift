@@ -199,16 +199,19 @@ package final class ServerCheck {
         }
       }
       if let version = result.httpVersion { versions.insert(version) }
-      let isWorking = result.isResponse
-      if isWorking {
-        working.append(name)
+      let otherPath =
+        result.isResponse || result.httpStatus == nil ? nil : try respondingPath(name, working, client)
+      let isWorking = result.isResponse || otherPath != nil
+      if isWorking { working.append(name) }
+      if result.isResponse {
         health = health ?? (result, status)
-      } else if cause == nil {
+      } else if cause == nil, !isWorking {
         cause = result.error?.cause
       }
       let response =
         name == .grpc && hasUnnegotiatedHTTP2
-        ? "responds with --http2-prior-knowledge: TLS negotiated no protocol" : "responds"
+        ? "responds with --http2-prior-knowledge: TLS negotiated no protocol"
+        : otherPath.map { "responds to \($0)" } ?? "responds"
       lines.append(
         CheckReport.Line(
           name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
@@ -223,31 +226,98 @@ package final class ServerCheck {
     if let health {
       hasHealth = health.0.error?.code != .unimplemented
       report.add(health: health.0.error, health.1)
+    } else if !working.isEmpty {
+      report.add("health", .absent, "no response in the protocol: a gateway may have no route for it")
     }
     return working
   }
 
-  /// The hint for a server that does not route the health service, whose path the protocols are checked by.
+  /// The hint for a server that does not route the paths that the protocols are checked by.
   private static let gatewayHint =
-    "a gateway that routes by service may have no route for health: call one of its methods"
+    "a gateway that routes by service may have no route for health and reflection: use --proto FILE, or --descriptor-set FILE"
+
+  /// The path, other than that of health, at which the server responds in a protocol: that of reflection, or of a method of the
+  /// schema, if it is known. A gateway may route some services only. The method gets what no decoder accepts, so that it is not run.
+  private func respondingPath(
+    _ name: ProtocolName, _ working: [ProtocolName], _ client: LoopClient
+  ) throws -> String? {
+    switch try reflect(.serviceNames, .v1, name, client) {
+    case .success?: return "reflection"
+    case .failure(.failed(let error))?, .failure(.notOffered(let error))?:
+      if error.origin == .server { return "reflection" }
+    case .failure?, nil: break
+    }
+    guard let method = try knownMethod(working, client) else { return nil }
+    var call = request.call(method, name, try connection(name), timeout: limit)
+    call.target = baseURL
+    let isResponse = try result(of: call, .bytes(Self.invalidMessage), client).isResponse
+    return isResponse ? "\(method.service)/\(method.name)" : nil
+  }
+
+  /// A tag of field 0 with a type that does not exist.
+  private static let invalidMessage: [UInt8] = [7]
+
+  /// A unary method of the schema that the options name, or else of the server by a protocol that works.
+  private func knownMethod(
+    _ working: [ProtocolName], _ client: LoopClient
+  ) throws -> MethodDescriptor? {
+    var sources: [SchemaSource.Source] = []
+    if request.options.hasSchema {
+      sources = try SchemaSource.sources(request.options, clients.console.error, waitLimit: limit)
+    } else if let name = working.first,
+      case .success(let names)? = try reflect(.serviceNames, .v1, name, client),
+      let service = names.services.first(where: { !WellKnownSchemas.mayDeclareService($0) }),
+      case .success(let schema)? = try reflect(.symbols([service]), .v1, name, client)
+    {
+      sources = [.init(set: SchemaBytes(schema.descriptorSet), name: "reflection")]
+    }
+    guard !sources.isEmpty else { return nil }
+    let pool = try SchemaSource.pool(sources)
+    for name in pool.serviceNames where !WellKnownSchemas.mayDeclareService(name) {
+      let methods = (try? pool.service(named: name))?.methods ?? []
+      if let method = methods.first(where: { !$0.clientStreaming && !$0.serverStreaming }) { return method }
+    }
+    return nil
+  }
 
   private func callHealth(
     _ methods: HealthMethods, _ name: ProtocolName, _ client: LoopClient
   ) throws -> (result: ProbeCall.Result, status: HealthMethods.Status?) {
     var call = request.call(methods.check, name, try connection(name), timeout: limit)
     call.target = baseURL
-    var result: ProbeCall.Result?
     var status: HealthMethods.Status?
-    let probe = ProbeCall(
-      call, try methods.request(""), client, onMessage: { status = HealthMethods.status($0) },
-      completion: { result = $0 })
-    defer { probe.cancel() }
-    try wait(client) { result != nil }
-    guard let result else { throw Failure(reported: Interrupt.status) }
+    let result = try result(of: call, .typed(try methods.request("")), client) {
+      status = HealthMethods.status($0)
+    }
     return (result, status)
   }
 
+  private func result(
+    of call: CallRequest, _ message: Payload, _ client: LoopClient,
+    onMessage: @escaping (Message) -> Void = { _ in }
+  ) throws -> ProbeCall.Result {
+    var result: ProbeCall.Result?
+    let probe = ProbeCall(call, message, client, onMessage: onMessage) { result = $0 }
+    defer { probe.cancel() }
+    try wait(client) { result != nil }
+    guard let result else { throw Failure(reported: Interrupt.status) }
+    return result
+  }
+
   // MARK: Reflection
+
+  private func reflect(
+    _ goal: ReflectionQuery.Goal, _ version: ReflectionVersion, _ name: ProtocolName, _ client: LoopClient
+  ) throws -> Result<ReflectedSchema, ReflectionError>? {
+    var query = ReflectionRequest(goal, target: baseURL, userAgent: Version.userAgent)
+    (query.version, query.protocolName, query.timeout) = (version, name, limit)
+    query.connection = try connection(name)
+    query.headers = request.allHeaders
+    query.secretNames = request.secretNames
+    let reflector = client.reflect(query)
+    try wait(client) { reflector.result != nil }
+    return reflector.result
+  }
 
   /// Checks the versions of reflection. Returns a method that can be called without a schema.
   private func checkReflection(_ client: LoopClient, _ name: ProtocolName) throws -> Bool {
@@ -255,14 +325,7 @@ package final class ServerCheck {
     var services: Set<String> = []
     var refusal: (why: String, hint: String)?
     for version in [ReflectionVersion.v1, .v1alpha] {
-      var query = ReflectionRequest(.serviceNames, target: baseURL, userAgent: Version.userAgent)
-      (query.version, query.protocolName, query.timeout) = (version, name, limit)
-      query.connection = try connection(name)
-      query.headers = request.allHeaders
-      query.secretNames = request.secretNames
-      let reflector = client.reflect(query)
-      try wait(client) { reflector.result != nil }
-      switch reflector.result {
+      switch try reflect(.serviceNames, version, name, client) {
       case .success(let schema)?:
         versions.append(version.rawValue)
         services.formUnion(schema.services)
