@@ -99,6 +99,48 @@ def test_long_help_is_printed_without_a_pager(session: Callable[..., Terminal], 
     assert b"call METHOD [JSON]  " in screen.output
 
 
+LONG = "call Echo {\"int32s\":[" + ",".join(map(str, range(40))) + "]}"
+
+
+def test_a_long_response_is_shown_in_the_pager(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    pager = write(tmp_path / "pager", f"cat > {tmp_path}/shown; echo paged; read line < /dev/tty; echo end of $line\n")
+    screen = session("--color", "always", PAGER=f"sh {pager}")
+    screen.send(f"{LONG}\r")
+    screen.wait(lambda: "paged" in screen.lines, "the pager")
+    assert screen.is_given_back
+    screen.send("paging\n")
+    screen.shows("end of paging", "rpcurl>")
+    shown = (tmp_path / "shown").read_text()
+    assert shown.startswith('{\n  \x1b[1m"int32s"\x1b[0m: [') and shown.endswith("39\n  ]\n}\n")
+    assert shown.count("\n") == 44
+    # So are a value, and what follows wraps to more rows than the terminal has.
+    screen.send("print $last\r")
+    screen.wait(lambda: screen.lines.count("paged") == 2, "the pager again")
+    screen.send("\n")
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    screen.send("set x = \"" + "x" * 3000 + "\"\rprint $x\r")
+    screen.wait(lambda: screen.lines.count("paged") >= 1 and screen.last == "paged", "the pager for one line")
+    screen.send("\n")
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    # What fits is printed, and so are the responses of a stream.
+    (tmp_path / "shown").unlink()
+    screen.send('call Hello {"name":"Ada"}\rcall Count {"from":1,"to":30}\r')
+    screen.wait(lambda: screen.last == "rpcurl>" and '\x1b[1m"number"\x1b[0m: 30'.encode() in screen.output, "the last response")
+    assert not (tmp_path / "shown").exists()
+    # Errors follow what is paged.
+    screen.send("print $last.nothing\r")
+    screen.wait(lambda: "nothing" in screen.lines[-2] and screen.last == "rpcurl>", "the error")
+
+
+@pytest.mark.parametrize("pager", ["", "cat", "no-such-pager"])
+def test_a_long_response_is_printed_without_a_pager(session: Callable[..., Terminal], pager: str) -> None:
+    screen = session(PAGER=pager)
+    screen.send(f"{LONG}\r")
+    screen.wait(lambda: screen.lines[-4:] == ["    39", "  ]", "}", "rpcurl>"], "the response")
+    screen.send('open Chat\rprint $last\r')
+    screen.wait(lambda: screen.lines[-4:] == ["    39", "  ]", "}", "● Chat[1]>"], "the value")
+
+
 # Typing
 
 
@@ -394,6 +436,60 @@ def test_a_menu_follows_the_window(session: Callable[..., Terminal]) -> None:
     screen.wait(lambda: any(">" in line[1:] for line in screen.lines[-8:]), "a mark without colours")
 
 
+def test_a_menu_of_wide_characters(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    folder = tmp_path / "wide"
+    folder.mkdir()
+    for name in ["中文一.rpcurl", "中.rpcurl", "ab.rpcurl", "größe.rpcurl", "e\u0301.rpcurl", "😀.rpcurl"]:
+        (folder / name).touch()
+    screen = session(cwd=folder)
+    screen.send("source \t")
+    screen.wait(lambda: "ab.rpcurl" in screen.text and len(screen.lines) > 2, "the menu")
+    # The names begin in the same columns of the terminal.
+    top = screen.screen.cursor.y + 1
+    columns = [
+        [x for x in range(1, 80) if row[x].data.strip() and row[x - 1].data == " "]
+        for row in (screen.screen.buffer[y] for y in range(top, len(screen.lines)))
+    ]
+    assert all(row == columns[0][: len(row)] for row in columns) and columns[0][0] == 1
+    screen.send("\t\t")
+    screen.wait(lambda: re.match(r"rpcurl> source \S+\.rpcurl", screen.typed), "a choice")
+    screen.send("\x07中文\t")
+    screen.wait(lambda: screen.typed.startswith("rpcurl> source 中文一.rpcurl"), "the file")
+    assert screen.cursor[1] == len("rpcurl> source ") + 6 + len(".rpcurl ")
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_a_menu_fits_its_window(session: Callable[..., Terminal], columns: int) -> None:
+    screen = session(columns=columns)
+    screen.send("call \t")
+    screen.wait(lambda: "EchoMetadata" in screen.text and len(screen.lines) > 2, "the menu")
+    assert max(map(len, screen.lines)) < columns
+    widths = {len(line) for line in screen.lines[2:]}
+    # The width is used.
+    assert max(widths) > columns // 2
+    assert screen.lines[1] == after("rpcurl> call", "call METHOD [JSON]", columns)
+    # The selected one is described on the last row if not all have a row.
+    screen.send("\t")
+    screen.wait(lambda: screen.typed.startswith("rpcurl> call ") and len(screen.typed.split()[2]) > 1, "the first")
+
+
+def test_colours_suit_light_and_dark_terminals(session: Callable[..., Terminal]) -> None:
+    screen = session("--color", "always")
+    screen.send('call Hello {"name":"Ada"}\rexpect count == 1\ropen Chat\rcall Ech\t\t')
+    screen.wait(lambda: "EchoMetadata" in screen.typed, "the menu")
+    screen.send("\r\x03call No {}\r\x12he")
+    screen.wait(lambda: "reverse-i-search" in screen.text, "the search")
+    codes = set(re.findall(rb"\x1b\[([0-9;]*)m", screen.output))
+    # Bold, dim, reverse, and colours that are not those of a background: neither black nor white, and no background.
+    assert {b"1", b"2", b"7"} <= codes
+    numbers = {int(number) for code in codes for number in code.split(b";") if number}
+    assert numbers <= {0, 1, 2, 7, *range(31, 37), 39}
+    # Text that carries meaning has the colour of text or magenta; only the marks of streams have others.
+    rows = [row for row in screen.screen.buffer.values()]
+    others = {cell.data for row in rows for cell in row.values() if cell.fg not in ("default", "magenta", "red")}
+    assert others <= set("●■▲◆★")
+
+
 def test_types_of_the_user_come_first(session: Callable[..., Terminal]) -> None:
     screen = session()
     screen.send("describe \t")
@@ -687,8 +783,18 @@ def wait_until_delivered(process: int) -> None:
 @pytest.mark.parametrize("kind", ["dumb", "", "no-such-terminal"])
 def test_terminals_without_cursor_control(session: Callable[..., Terminal], kind: str) -> None:
     screen = session(TERM=kind)
+    assert '; "help" lists the commands' in screen.text
     screen.send('call Hello {"name":"Ada"}\r')
     screen.shows('rpcurl> call Hello {"name":"Ada"}', "{", '  "message": "Hello, Ada!",', '  "name": "Ada"', "}", "rpcurl>")
+    # Nothing is drawn again, or marked.
+    screen.send("open Chat\r")
+    screen.shows("* Chat[1] is open", "Chat[1]>")
+    for line, prompt in [("{", "..."), ('"text":"a"', "..."), ("}", "}")]:
+        screen.send(f"{line}\r")
+        screen.wait(lambda: screen.last == prompt, "the next line")
+    screen.shows("Chat[1]> {", '... "text":"a"', "... }", "Chat[1]> {", '  "text": "you said: a"', "}")
+    screen.send(CTRL_D)
+    screen.wait(lambda: "* Chat[1] ended: ok (0), 1 response" in screen.text, "the end")
     screen.send(CTRL_D)
     assert screen.end() == (0, None)
     assert b"\x1b" not in screen.output
@@ -750,9 +856,9 @@ def test_streams_have_marks_and_colours(session: Callable[..., Terminal]) -> Non
     screen.send('{"text":"b"}\r')
     screen.shows('■ Chat[2] {"text":"you said: b"}', "■ Chat[2]>")
     row = screen.screen.buffer[screen.screen.cursor.y - 1]
-    assert [row[column].fg for column in (0, 2, len("■ Chat[2] "))] == ["green", "green", "default"]
-    assert screen.screen.buffer[screen.screen.cursor.y][2].fg == "green"
-    assert screen.screen.buffer[screen.screen.cursor.y][2].bold
+    assert [row[column].fg for column in (0, 2)] == ["green", "default"]
+    row = screen.screen.buffer[screen.screen.cursor.y]
+    assert [(row[column].fg, row[column].bold) for column in (0, 2)] == [("green", True), ("default", True)]
     screen.send("streams\r")
     screen.wait(lambda: "* ■ Chat[2] demo.v1.Demo/Chat open, 1 received" in screen.lines, "the list")
     screen.send("close 1\r")

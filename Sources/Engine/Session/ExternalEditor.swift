@@ -31,6 +31,12 @@ package enum ExternalEditor {
 
 /// Shows a text in the user's pager.
 package enum Pager {
+  /// Whether the environment has a pager.
+  package static func isWanted(_ environment: (String) -> String?) -> Bool {
+    !["", "dumb"].contains(environment("TERM") ?? "")
+      && !["", "cat"].contains(environment("PAGER") ?? "less")
+  }
+
   /// Shows `text`. Returns false if there is no pager.
   ///
   /// - Parameters:
@@ -41,9 +47,8 @@ package enum Pager {
   package static func show(
     _ text: String, _ environment: (String) -> String?, waitForEnd: (Int32) throws(Failure) -> Bool
   ) throws(Failure) -> Bool {
-    guard !["", "dumb"].contains(environment("TERM") ?? "") else { return false }
+    guard isWanted(environment) else { return false }
     let pager = environment("PAGER") ?? "less"
-    guard !pager.isEmpty, pager != "cat" else { return false }
     // As git does: show a short text at once, and leave the text on the screen.
     let command = "LESS=${LESS-FRX}; export LESS; \(pager) < \"$1\""
     let program = ExternalProgram(command: command, name: pager)

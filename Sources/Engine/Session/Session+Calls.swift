@@ -25,6 +25,8 @@ extension Session {
     let output = file?.output ?? console.output
     let own = try callOptions(statement.options)
     let plan = try plan(method, output, own)
+    // The responses of a stream are shown as they arrive.
+    if plan.method.serverStreaming { _ = console.output.endHold { _ in false } }
     if messages.isEmpty, !plan.method.clientStreaming {
       guard values.isEmpty else {
         throw Failure(

@@ -21,7 +21,8 @@ extension Session {
     learnForGreeting()
     let count = services.filter { !$0.hasPrefix("grpc.") }.count
     let known = schema.pool == nil ? "" : ", \(count) service\(count == 1 ? "" : "s")"
-    notice("\(target)\(known); TAB completes, and \"help\" lists the commands")
+    let keys = editsLines ? "TAB completes, and " : ""
+    notice("\(target)\(known); \(keys)\"help\" lists the commands")
   }
 
   /// How long the greeting waits for the server's schema.
@@ -51,7 +52,7 @@ extension Session {
         """
       return try page(
         TextLayout.table(rows, columns: columns) + [""]
-          + [keys, values].flatMap { TextLayout.wrapped($0, columns: columns) })
+          + (editsLines ? [keys, values] : [values]).flatMap { TextLayout.wrapped($0, columns: columns) })
     }
     if name == "language" {
       return try page(
@@ -67,6 +68,32 @@ extension Session {
     try page(
       TextLayout.wrapped("\(verb.usage): \(verb.summary)", columns: columns, indent: 2)
         + details.flatMap { TextLayout.wrapped($0, columns: columns) })
+  }
+
+  /// Runs a command. What it prints is shown in the user's pager if that takes more rows than the terminal has.
+  func paged(_ body: () throws -> Void) throws {
+    // The output of streams does not wait.
+    guard isAtPrompt, editsLines, streams.open.isEmpty, Pager.isWanted(environment) else {
+      return try body()
+    }
+    console.output.hold()
+    do { try body() } catch {
+      try showHeld()
+      throw error
+    }
+    try showHeld()
+  }
+
+  private func showHeld() throws {
+    let size = TerminalModes.size
+    let text = console.output.endHold {
+      TextLayout.rows(of: $0, columns: size.columns, limit: size.rows) >= size.rows
+    }
+    guard let text, end == nil else { return }
+    let isShown = try withProgram { wait throws(Failure) in
+      try Pager.show(String(decoding: text, as: UTF8.self), environment, waitForEnd: wait)
+    }
+    if !isShown { console.output.write(text) }
   }
 
   /// Prints lines; in the user's pager if they are more than the terminal has rows.

@@ -61,6 +61,8 @@ package final class Session {
   package private(set) var interruption: Failure?
 
   private(set) var input: (any LineInput)?
+  /// Whether lines are edited on a terminal that can draw.
+  var editsLines: Bool { input is LineEditor }
   private var reader: SessionStatementReader
   private var arrivals: [Arrival] = []
   /// How many signals were handled.
@@ -359,7 +361,7 @@ package final class Session {
     let lines = TextLayout.wrapped(
       "* \(TerminalText.escape(text))", columns: console.error.noticeColumns, indent: 2)
     for line in lines {
-      let shown = mark.map { line.replacing($0.character, with: $0.colored($0.character)) } ?? line
+      let shown = mark.map { line.replacing($0.character, with: $0.colored) } ?? line
       console.output.remark("\(shown)\n")
     }
   }

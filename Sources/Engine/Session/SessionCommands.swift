@@ -84,7 +84,13 @@ extension Session {
     guard !verb.arguments.isEmpty || rest.isEmpty else { throw arguments.wrongUsage }
     let (call, isNumbered) = subject(of: verb, arguments)
     if verb.isOnlyAtPrompt, !isAtPrompt { throw Failure.onlyAtPrompt(verb.name, nil) }
-    do { try verb.run(self, arguments) } catch let failure as Failure { throw failure.inSession }
+    do {
+      if verb.isPaged, statement.command == nil {
+        try paged { try verb.run(self, arguments) }
+      } else {
+        try verb.run(self, arguments)
+      }
+    } catch let failure as Failure { throw failure.inSession }
     if verb.subject == .newCall || verb.isCheck,
       let failed = failures.lastIndex(where: { $0.stream === checkedStream && $0.stream.number == nil })
     {

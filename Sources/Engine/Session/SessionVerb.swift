@@ -101,6 +101,11 @@ package struct SessionVerb {
   /// Whether it makes a call of a method with messages, and waits for its end.
   package var isCall: Bool { arguments == [.method, .json] && subject == .newCall }
 
+  /// Whether a pager shows its output at a prompt if that is longer than the terminal.
+  package var isPaged: Bool {
+    ["call", "chain", "copy", "describe", "history", "list", "print", "streams", "template"].contains(name)
+  }
+
   /// Whether it is a check of a call.
   package var isCheck: Bool { subject == .checkedCall }
 

@@ -14,17 +14,14 @@ package struct StreamMark {
   /// The number of the colour in a control sequence (SGR).
   package var color: Int { Self.colors[index] }
 
-  /// A text of printable characters in the colour.
-  package func colored(_ text: String) -> String { "\u{1B}[\(color)m\(text)\u{1B}[0m" }
+  /// The character in its colour. Names have the colour of text, which has enough contrast on any background.
+  package var colored: String { "\u{1B}[\(color)m\(character)\u{1B}[0m" }
 }
 
 extension Session {
-  /// The mark of a stream; nil if it has no number, or standard output is no terminal that draws.
+  /// The mark of a stream; nil if it has no number, or nothing is drawn on the terminal.
   func mark(of stream: SessionStream) -> StreamMark? {
-    guard isInteractive, console.output.isTerminal, !["", "dumb"].contains(environment("TERM") ?? "") else {
-      return nil
-    }
-    return stream.number.map(StreamMark.init)
+    editsLines ? stream.number.map(StreamMark.init) : nil
   }
 
   /// Whether marks have their colours.
@@ -43,8 +40,7 @@ extension Session {
 
   /// What precedes the lines of a stream if others are open.
   func prefix(of stream: SessionStream) -> String {
-    let title = markedTitle(of: stream)
-    guard isColored, let mark = mark(of: stream) else { return "\(title) " }
-    return "\(mark.colored(title)) "
+    guard isColored, let mark = mark(of: stream) else { return "\(markedTitle(of: stream)) " }
+    return "\(mark.colored) \(stream.title) "
   }
 }

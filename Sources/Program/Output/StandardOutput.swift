@@ -30,6 +30,8 @@ package final class StandardOutput {
   package var onFailure: (() -> Void)?
   /// The `errno` of a write error that was kept. The output after it is discarded.
   private var failure: Int32?
+  /// Whether what is written is collected for `endHold`.
+  private var isHeld = false
   /// Called when the buffer is large; if nil, `write` waits for the reader instead.
   package var whenFull: (() -> Void)?
 
@@ -146,9 +148,39 @@ package final class StandardOutput {
     guard !error.terminal.isLent else {
       return waitingBytes + remarks.reduce(0) { $0 + $1.text.utf8.count } < Self.limitBytes
     }
+    if isHeld, waitingBytes < Self.mostHeld { return true }
+    isHeld = false
     var isAll = false
     error.terminal.write { isAll = writeWhatFits() }
     return isAll
+  }
+
+  /// The most output that is collected, in bytes.
+  private static let mostHeld = 1 << 20
+
+  /// Collects what is written from now on, up to a limit, in place of writing it.
+  package func hold() {
+    flush()
+    isHeld = true
+  }
+
+  /// Ends `hold`: removes and returns what was collected, with its text for standard error, if it is wanted. Otherwise it is output
+  /// as any other.
+  package func endHold(ifWanted isWanted: ([UInt8]) -> Bool) -> [UInt8]? {
+    guard isHeld else { return nil }
+    isHeld = false
+    let output = buffer.copyBytes(from: written)
+    var (text, start): ([UInt8], Int) = ([], 0)
+    for remark in remarks {
+      let end = min(max(remark.offset - removed - written, start), output.count)
+      text += output[start..<end] + Array(remark.text.utf8)
+      start = end
+    }
+    text += output[start...]
+    guard isWanted(text) else { return nil }
+    if error.terminal.transcript != nil { error.terminal.record(text) }
+    empty(keepingBytes: Self.mostBytes)
+    return text
   }
 
   private func writeWhatFits() -> Bool {

@@ -1,5 +1,22 @@
 /// Lays out text for the width of a terminal: lines end between words.
 package enum TextLayout {
+  /// The rows that lines with control sequences for colours take; counts up to `limit`.
+  package static func rows(of text: [UInt8], columns: Int, limit: Int) -> Int {
+    var (rows, width, isInSequence) = (0, 0, false)
+    for byte in text where rows < limit {
+      switch byte {
+      case UInt8(ascii: "\n"):
+        rows += max((width + columns - 1) / max(columns, 1), 1)
+        width = 0
+      case 0x1B: isInSequence = true
+      case _ where isInSequence: isInSequence = byte < 0x40 || byte == UInt8(ascii: "[")
+      case 0x80..<0xC0: break
+      default: width += 1
+      }
+    }
+    return rows
+  }
+
   /// Wraps a line. Further lines begin with `indent` blanks.
   ///
   /// A word that is longer than a line is not divided. Blanks at the start and within the line are kept.

@@ -1,7 +1,7 @@
 /// What precedes a line that is typed.
 package struct LinePrompt: Equatable {
   package let text: String
-  /// The number of its colour in a control sequence (SGR); nil for the one of the terminal.
+  /// The number of the colour of its first character in a control sequence (SGR); nil for that of the others.
   package let color: Int?
 
   package init(_ text: String, color: Int? = nil) { (self.text, self.color) = (text, color) }

@@ -94,8 +94,13 @@ package struct LineLayout {
       }
       cells = [Cell(text: "…", width: 1)] + kept.reversed()
     }
-    if content.isStyled { rows[0] += "\u{1B}[1\(content.prompt.color.map { ";\($0)" } ?? "")m" }
-    cells.forEach { put($0) }
+    if content.isStyled { rows[0] += "\u{1B}[1m" }
+    for (index, cell) in cells.enumerated() {
+      let color = content.isStyled && index == 0 ? content.prompt.color : nil
+      if let color { rows[0] += "\u{1B}[\(color)m" }
+      put(cell)
+      if color != nil { rows[0] += "\u{1B}[39m" }
+    }
     if content.isStyled { rows[0] += "\u{1B}[0m" }
   }
 

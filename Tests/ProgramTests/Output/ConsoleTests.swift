@@ -46,6 +46,43 @@ struct ConsoleTests {
     }
   }
 
+  @Test func collectsOutputAndRemarks() throws {
+    let piped = try Piped()
+    let output = piped.console.output
+    output.write(Array("before\n".utf8))
+    output.hold()
+    #expect(piped.output.text() == "before\n")
+    for number in 1...2 {
+      output.write(Array("\(number)\n".utf8))
+      output.remark("remark\n")
+      output.flush()
+    }
+    #expect(piped.output.text() == "")
+    let text = output.endHold { _ in true }
+    #expect(text == Array("1\nremark\n2\nremark\n".utf8))
+    output.hold()
+    output.write(Array("3\n".utf8))
+    let unwanted = output.endHold { $0.count > 9 }
+    #expect(unwanted == nil)
+    output.flush()
+    #expect(piped.output.text() == "3\n" && piped.error.text() == "")
+    let second = output.endHold { _ in true }
+    #expect(second == nil)
+  }
+
+  @Test func writesLargeOutputInPlaceOfCollectingIt() throws {
+    let piped = try Piped()
+    _ = fcntl(piped.output.writer, F_SETFL, O_NONBLOCK)
+    piped.console.output.whenFull = {}
+    piped.console.output.hold()
+    piped.console.output.write([UInt8](repeating: 97, count: 1 << 19))
+    let isWhole = piped.console.output.flushWhatFits()
+    #expect(isWhole && piped.output.text() == "")
+    piped.console.output.write([UInt8](repeating: 97, count: 1 << 19))
+    let isStillWhole = piped.console.output.flushWhatFits()
+    #expect(!isStillWhole && !piped.output.text().isEmpty)
+  }
+
   @Test func consolesOfOneProcessAreIndependent() throws {
     let (loud, silent) = (try Piped(), try Piped())
     silent.console.error.configure(Diagnostics(Parser.parse(["call", "-s"])))

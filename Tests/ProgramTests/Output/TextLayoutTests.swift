@@ -4,6 +4,17 @@ import Testing
 
 struct TextLayoutTests {
   @Test(arguments: [
+    ("", 0), ("a\n", 1), ("\n\n", 2), ("12345\n", 1), ("123456\n", 2), ("\u{1B}[1mäöü\u{1B}[0m12\n3", 1),
+  ])
+  func countsRows(text: String, rows: Int) {
+    #expect(TextLayout.rows(of: Array(text.utf8), columns: 5, limit: 10) == rows)
+  }
+
+  @Test func stopsCountingAtLimit() {
+    #expect(TextLayout.rows(of: [UInt8](repeating: 10, count: 100), columns: 5, limit: 7) == 7)
+  }
+
+  @Test(arguments: [
     ("", 10, 0, [""]), ("one two", 7, 0, ["one two"]), ("one two three", 8, 2, ["one two", "  three"]),
     ("  a bb ccc", 7, 4, ["  a bb", "   ccc"]), ("longer-than-that is", 6, 2, ["longer-than-that", "  is"]),
     ("a  b   c", 5, 0, ["a  b", "c"]), ("* x", 2, 2, ["*", " x"]),

@@ -35,7 +35,7 @@ struct LineLayoutTests {
     #expect(place(full) == [0, 7])
     #expect(layout("a\nb", cursor: 0, columns: 7).rows == ["> a", "b"])
     let rows = layout("a\nb", cursor: 0, isStyled: true).rows
-    #expect(rows == ["\u{1B}[1;36m> \u{1B}[0ma", "\u{1B}[1m. \u{1B}[0mb"])
+    #expect(rows == ["\u{1B}[1m\u{1B}[36m>\u{1B}[39m \u{1B}[0ma", "\u{1B}[1m. \u{1B}[0mb"])
   }
 
   private func place(_ layout: LineLayout) -> [Int] { [layout.cursorRow, layout.cursorColumn] }
