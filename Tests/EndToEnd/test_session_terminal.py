@@ -127,6 +127,12 @@ def test_a_long_response_is_shown_in_the_pager(session: Callable[..., Terminal],
     screen.send('call Hello {"name":"Ada"}\rcall Count {"from":1,"to":30}\r')
     screen.wait(lambda: screen.last == "rpcurl>" and '\x1b[1m"number"\x1b[0m: 30'.encode() in screen.output, "the last response")
     assert not (tmp_path / "shown").exists()
+    # A transcript has it once.
+    screen.send(f"record {tmp_path}/log\r{LONG}\r")
+    screen.wait(lambda: (tmp_path / "shown").exists() and screen.last == "paged", "the pager once more")
+    screen.send("\nrecord off\r")
+    screen.wait(lambda: screen.last == "rpcurl>", "the prompt")
+    assert (tmp_path / "log").read_text().count("    39\n") == 1
     # Errors follow what is paged.
     screen.send("print $last.nothing\r")
     screen.wait(lambda: "nothing" in screen.lines[-2] and screen.last == "rpcurl>", "the error")

@@ -73,9 +73,9 @@ extension Session {
   /// Runs a command. What it prints is shown in the user's pager if that takes more rows than the terminal has.
   func paged(_ body: () throws -> Void) throws {
     // The output of streams does not wait.
-    guard isAtPrompt, editsLines, streams.open.isEmpty, Pager.isWanted(environment) else {
-      return try body()
-    }
+    guard isAtPrompt, editsLines, console.error.isTerminal, streams.open.isEmpty,
+      Pager.isWanted(environment)
+    else { return try body() }
     console.output.hold()
     do { try body() } catch {
       try showHeld()
@@ -93,7 +93,7 @@ extension Session {
     let isShown = try withProgram { wait throws(Failure) in
       try Pager.show(String(decoding: text, as: UTF8.self), environment, waitForEnd: wait)
     }
-    if !isShown { console.output.write(text) }
+    if isShown { console.terminal.record(text) } else { console.output.write(text) }
   }
 
   /// Prints lines; in the user's pager if they are more than the terminal has rows.

@@ -178,7 +178,6 @@ package final class StandardOutput {
     }
     text += output[start...]
     guard isWanted(text) else { return nil }
-    if error.terminal.transcript != nil { error.terminal.record(text) }
     empty(keepingBytes: Self.mostBytes)
     return text
   }

@@ -138,6 +138,21 @@ struct CompleterTests {
     #expect(Hints(session).hint(begun + #"  "status": "#) == "status: enum Status (UNKNOWN, OPEN, DONE)")
   }
 
+  @Test func reportsWhetherStatementNeedsMoreLines() throws {
+    let session = try KnownSession()
+    let assistant = SessionAssistant(session)
+    for text in ["call Place {", "{", "set x = [1,\n2", "expect . == {", "call A {}\ncall B {"] {
+      #expect(assistant.needsMore(after: text, isNew: true))
+    }
+    for text in ["", "# {", "call Place {}", "call Place {\n}", "call Place {\"a\n{", "{\"a", "describe '{"] {
+      #expect(!assistant.needsMore(after: text, isNew: true))
+    }
+    // The lines of a paste follow one another.
+    #expect(assistant.needsMore(after: "call Place {", isNew: true))
+    #expect(assistant.needsMore(after: "\"id\": 1", isNew: false))
+    #expect(!assistant.needsMore(after: "}", isNew: false))
+  }
+
   @Test func reportsWhetherSchemaIsNeeded() throws {
     let completer = Completer(try KnownSession()) { _ in [] }
     for head in ["call ", "call P", "call Place {", "{", "describe x"] {
