@@ -1,6 +1,7 @@
 """rpcurl check and rpcurl health."""
 
 import contextlib
+import http.client
 import json
 import os
 import re
@@ -262,16 +263,35 @@ def gateway(raw_server, routes):
         data = b""
         while chunk := connection.recv(1 << 16):
             data += chunk
+            # It has neither HTTP/2 nor TLS.
+            if data.startswith((b"PRI ", b"\x16")):
+                return
             head, end, body = data.partition(b"\r\n\r\n")
             length = re.search(rb"content-length: (\d+)", head, re.I)
-            if not end or length and len(body) < int(length[1]) or b"chunked" in head.lower() and not body.endswith(b"0\r\n\r\n"):
+            # A stream of requests, which has no length, may wait for the response.
+            if not end or length and len(body) < int(length[1]):
                 continue
             data = b""
             path = head.split()[1].decode()
             requests.append((path, body))
-            connection.sendall(next((answer for key, answer in routes.items() if key in path), NOT_FOUND))
+            answer = next((answer for key, answer in routes.items() if key in path), NOT_FOUND)
+            connection.sendall(answer if isinstance(answer, bytes) else forwarded(answer.port, head, body))
+            if not length:
+                return
 
     return raw_server(serve), requests
+
+
+def forwarded(port, head, body):
+    """The response of a server at a local port to a request, with a length."""
+    line, *headers = head.decode().split("\r\n")
+    client = http.client.HTTPConnection("127.0.0.1", port)
+    client.request(*line.split()[:2], body, dict(header.split(": ", 1) for header in headers))
+    response = client.getresponse()
+    data = response.read()
+    kept = [f"{name}: {value}" for name, value in response.getheaders() if name.lower() not in ("content-length", "transfer-encoding")]
+    client.close()
+    return "\r\n".join([f"HTTP/1.1 {response.status} X", *kept, f"content-length: {len(data)}", "", ""]).encode() + data
 
 
 NOT_FOUND = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
@@ -292,6 +312,15 @@ def test_gateway_that_routes_a_service_of_the_schema(check, raw_server, descript
     # Without a schema, no method is known.
     code, steps, _ = check(*words)
     assert (code, steps["Connect"][0]) == (5, "failed")
+
+
+def test_method_of_a_real_server_behind_a_gateway(check, raw_server, connect_server, descriptor_set):
+    """Its decoder refuses the message in both protocols."""
+    server, requests = gateway(raw_server, {"/demo.v1.Demo/": connect_server})
+    for name, protocol in (("Connect", "connect"), ("gRPC-Web", "grpc-web")):
+        words = ["--descriptor-set", descriptor_set, "--protocol", protocol, "--http1.1", "--plaintext", server.address]
+        code, steps, _ = check(*words)
+        assert (code, steps[name]) == (0, ("passed", "responds to demo.v1.Demo/Hello")), requests
 
 
 def test_gateway_that_routes_reflection(check, raw_server):
