@@ -401,6 +401,7 @@ _rpcurl_arguments() {
 --no-use|+||ask:use
 --attribute|+||none
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --show-secrets|||flag
 --redact|+||none
 --rate|||none
@@ -469,6 +470,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 --format|||list text json
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 --kind|+||list service method message field oneof enum value extension
 -s --silent|||flag
@@ -523,6 +525,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 --format|||list text json
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 -s --silent|||flag
 -S --show-error|||flag
@@ -575,6 +578,7 @@ _rpcurl_arguments() {
 -A --user-agent|||none
 -m --max-time||--timeout|none
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 --comments|||flag
 --response|||flag
@@ -630,6 +634,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 -o --output|||file
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 --proto-dir|||dir
 -s --silent|||flag
@@ -680,6 +685,7 @@ _rpcurl_arguments() {
 -A --user-agent|||none
 -m --max-time||--timeout|none
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 --format|||list text json github
 --against|||file
@@ -747,6 +753,7 @@ _rpcurl_arguments() {
 --filter-missing|||list fail null skip
 --raw|||flag
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 --type|||ask:type
 --from|||list json text binary
@@ -800,6 +807,7 @@ _rpcurl_arguments() {
 -A --user-agent|||none
 -m --max-time||--timeout|none
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 --watch|||flag
 --wait|||none
@@ -851,6 +859,7 @@ _rpcurl_arguments() {
 -m --max-time||--timeout|none
 --format|||list text json
 -v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
 --redact|+||none
 -s --silent|||flag
 -S --show-error|||flag
@@ -861,6 +870,7 @@ _rpcurl_arguments() {
 -V --version|||flag'
       positionals='ask:target' ;;
     plugins-list) options='--format|||list text json
+--color||--colour|list auto always never
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -870,6 +880,7 @@ _rpcurl_arguments() {
     plugins-check) options='--descriptor-set --protoset|+||file
 --proto|+||file
 -I --import-path|+||dir
+--color||--colour|list auto always never
 --method|||none
 --call-time|||none
 -s --silent|||flag
@@ -878,7 +889,8 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='ask:plugin' ;;
-    plugins-new) options='--lang|||list c cpp swift rust
+    plugins-new) options='--color||--colour|list auto always never
+--lang|||list c cpp swift rust
 --dir|||dir
 -s --silent|||flag
 -S --show-error|||flag
@@ -886,7 +898,8 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='none' ;;
-    trust) options='--list|||flag
+    trust) options='--color||--colour|list auto always never
+--list|||flag
 --revoke|||flag
 -s --silent|||flag
 -S --show-error|||flag
@@ -894,13 +907,15 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='file' ;;
-    completion) options='-s --silent|||flag
+    completion) options='--color||--colour|list auto always never
+-s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
 -h --help|||flag
 -V --version|||flag'
       positionals='ask:shell' ;;
     version) options='--format|||list text json
+--color||--colour|list auto always never
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json

@@ -269,6 +269,23 @@ def test_color_on_a_terminal(rpcurl, grpc_server, descriptor_set, options, env, 
     assert on_terminal(rpcurl, *words, env=env) == (0, COLORED if colored else plain(COLORED))
 
 
+def test_errors_headers_and_declarations_on_a_terminal(rpcurl, grpc_server, descriptor_set):
+    env = {"NO_COLOR": "", "TERM": "xterm"}
+    schema = ["--descriptor-set", descriptor_set]
+    code, text = on_terminal(rpcurl, *schema, "-d", '{"nam":"A"}', f"{grpc_server.url}/{SERVICE}/Hello", env=env, errors=True)
+    assert code == 4 and text.startswith("\x1b[1;31mrpcurl:\x1b[0m \x1b[1m-d:\x1b[0m ")
+    assert "\x1b[2mhint: did you mean name?\x1b[0m\n" in text
+    _, text = on_terminal(rpcurl, "-v", *schema, f"{grpc_server.url}/{SERVICE}/Hello", env=env, errors=True)
+    assert "> \x1b[1mcontent-type:\x1b[0m application/grpc" in text
+    code, text = on_terminal(rpcurl, "describe", *schema, "HelloRequest", env=env)
+    assert code == 0 and "\x1b[2m// " in text and "message \x1b[1mHelloRequest\x1b[0m {\n" in text
+    assert "\n  string \x1b[1mname\x1b[0m = 1;" in text
+    code, text = on_terminal(rpcurl, "template", *schema, "HelloRequest", env=env)
+    assert code == 0 and '\x1b[1m"name"\x1b[0m: \x1b[35m""\x1b[0m' in text
+    assert "\x1b" not in on_terminal(rpcurl, "describe", *schema, "HelloRequest", env={"NO_COLOR": "1", "TERM": "xterm"})[1]
+    assert rpcurl("describe", "--color", "always", "--descriptor-set", descriptor_set, "x").err.startswith("\x1b[1;31mrpcurl:")
+
+
 # --timing
 
 

@@ -43,8 +43,7 @@ extension Session {
   /// Shows at a prompt that a check holds.
   private func tick() {
     guard isAtPrompt, console.error.diagnostics.showsRemarks, console.error.isTerminal else { return }
-    let isStyled = options.usesColor(isTerminal: true, environment)
-    console.output.remark(isStyled ? "\u{1B}[2m✓\u{1B}[0m\n" : "✓\n")
+    console.output.remark(console.error.colors.paint(.faint, "✓") + "\n")
   }
 }
 

@@ -12,7 +12,7 @@ package enum SessionInputs {
     }
     PluginExit.restore { TerminalModes.restore() }
     do throws(SystemError) {
-      let isStyled = session.options.usesColor(isTerminal: true, session.environment)
+      let isStyled = session.options.colors(isTerminal: true, session.environment).areOn
       let editor = try LineEditor(
         on: loop, console, assistant: SessionAssistant(session), isStyled: isStyled,
         isSecret: { [unowned session] line in session.written.occur(inLine: line) })

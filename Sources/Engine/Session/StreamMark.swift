@@ -25,7 +25,7 @@ extension Session {
   }
 
   /// Whether marks have their colours.
-  var isColored: Bool { options.usesColor(isTerminal: console.error.isTerminal, environment) }
+  var isColored: Bool { console.error.colors.areOn }
 
   /// The title of a stream, with its mark.
   func markedTitle(of stream: SessionStream) -> String {

@@ -40,8 +40,6 @@ package struct CommandSet: OptionSet, Sendable {
   static var callersAndConvert: CommandSet { CommandSet(rawValue: 0x30087) }
   /// `calls` and `load`.
   static var callsAndLoad: CommandSet { CommandSet(rawValue: 0x10007) }
-  /// `calls` and `test`.
-  static var callsAndTest: CommandSet { CommandSet(rawValue: 0x20007) }
   /// `call`, `run` and `test`.
   static var callRunAndTest: CommandSet { CommandSet(rawValue: 0x20005) }
   /// `call` and `load`.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// The output of one call of a batch: written to the standard streams directly, or buffered until it is the call's
@@ -68,8 +69,11 @@ package final class CallOutput {
 
   /// Prints an error on standard error, after the output so far.
   package func report(_ report: ErrorReport) {
-    remark(report.rendered(destination.error.diagnostics))
+    remark(destination.error.text(of: report))
   }
+
+  /// The colours of what is written to standard error.
+  package var errorColors: TextColors { destination.error.colors }
 
   /// Whether the output is a terminal.
   package var isTerminal: Bool { destination.isTerminal }

@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// What standard error shows, and in which form: `--silent`, `--show-error` and `--error-format`.
 package struct Diagnostics: Equatable, Sendable {
   /// The format of errors.
@@ -11,6 +13,8 @@ package struct Diagnostics: Equatable, Sendable {
   /// Whether errors are shown.
   package let showsErrors: Bool
   package let format: Format
+  private let colorsOnTerminal: TextColors
+  private let colorsElsewhere: TextColors
   /// Whether hints name the commands of a session.
   let isOfSession: Bool
 
@@ -19,6 +23,11 @@ package struct Diagnostics: Equatable, Sendable {
     showsRemarks = !isSilent
     showsErrors = !isSilent || invocation.has(.showError)
     format = invocation.choice(.errorFormat) ?? .text
+    colorsOnTerminal = invocation.colors(isTerminal: true)
+    colorsElsewhere = invocation.colors(isTerminal: false)
     isOfSession = invocation.command == .session
   }
+
+  /// The colours of standard error.
+  func colors(isTerminal: Bool) -> TextColors { isTerminal ? colorsOnTerminal : colorsElsewhere }
 }

@@ -29,12 +29,18 @@ package struct ErrorReport {
   }
 
   /// The text for standard error; empty if errors are not shown.
-  package func rendered(_ diagnostics: Diagnostics) -> String {
+  ///
+  /// - Parameters:
+  ///   - diagnostics: What is shown, and in which form.
+  ///   - colors: The colours of text.
+  package func rendered(
+    _ diagnostics: Diagnostics, _ colors: TextColors = TextColors(areOn: false)
+  ) -> String {
     guard diagnostics.showsErrors else { return "" }
     var report = self
     if diagnostics.isOfSession { report.message.hint = message.hint.map(SessionHint.of) }
     return switch diagnostics.format {
-    case .text: report.text
+    case .text: report.text(colors)
     case .json: report.json
     }
   }
@@ -81,10 +87,10 @@ package struct ErrorReport {
     }
   }
 
-  private var text: String {
+  private func text(_ colors: TextColors) -> String {
     var message = message
     if let title { message.what = title + (message.what.isEmpty ? "" : ": \(message.what)") }
-    var text = message.rendered
+    var text = message.rendered(colors)
     for detail in error?.details ?? [] {
       if let line = details?.line(detail) { text += "  \(TerminalText.escape(line))\n" }
     }

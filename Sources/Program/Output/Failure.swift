@@ -32,12 +32,15 @@ package struct Failure: Error {
 
     /// The text for standard error. Parts of it may come from a server or a file, so terminal control characters are
     /// escaped.
-    package var rendered: String {
-      let first = what.isEmpty ? "rpcurl: \(why)" : "rpcurl: \(what): \(why)"
-      var text = TerminalText.escape(first) + "\n"
-      if let excerpt = excerpt ?? place?.excerpt { text += excerpt.rendered }
-      if let hint { text += "hint: \(TerminalText.escape(hint))\n" }
-      return others.reduce(text) { $0 + $1.rendered }
+    ///
+    /// - Parameter colors: The colours of the text.
+    package func rendered(_ colors: TextColors = TextColors(areOn: false)) -> String {
+      var text = "\(colors.paint(.boldRed, "rpcurl:")) "
+      if !what.isEmpty { text += "\(colors.paint(.bold, "\(TerminalText.escape(what)):")) " }
+      text += "\(TerminalText.escape(why))\n"
+      if let excerpt = excerpt ?? place?.excerpt { text += excerpt.rendered(colors) }
+      if let hint { text += "\(colors.paint(.faint, "hint: \(TerminalText.escape(hint))"))\n" }
+      return others.reduce(text) { $0 + $1.rendered(colors) }
     }
   }
 

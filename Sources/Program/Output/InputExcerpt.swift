@@ -49,8 +49,10 @@ package struct InputExcerpt: Equatable {
   }
 
   /// The line, and the mark on a line of its own.
-  package var rendered: String {
-    "  \(line)\n  \(String(repeating: " ", count: offset))^\n"
+  ///
+  /// - Parameter colors: The colours of the text.
+  package func rendered(_ colors: TextColors) -> String {
+    "  \(line)\n  \(String(repeating: " ", count: offset))\(colors.paint(.boldRed, "^"))\n"
   }
 
   // MARK: Columns

@@ -61,10 +61,17 @@ package final class StandardError: Sendable {
     text.withUTF8 { if !$0.isEmpty { _ = stream.write(UnsafeRawBufferPointer($0)) } }
   }
 
-  /// Prints an error.
-  package func report(_ report: ErrorReport) {
-    write(report.rendered(diagnostics))
+  /// The colours of the text.
+  package var colors: TextColors { diagnostics.colors(isTerminal: isTerminal) }
+
+  /// The text of an error; empty if errors are not shown.
+  package func text(of report: ErrorReport) -> String {
+    let diagnostics = diagnostics
+    return report.rendered(diagnostics, diagnostics.colors(isTerminal: isTerminal))
   }
+
+  /// Prints an error.
+  package func report(_ report: ErrorReport) { write(text(of: report)) }
 
   /// Writes `text`, also with `--silent`.
   package func write(_ text: String) {

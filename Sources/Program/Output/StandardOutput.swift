@@ -122,7 +122,7 @@ package final class StandardOutput {
 
   /// Prints an error on standard error, after the output so far.
   package func report(_ report: ErrorReport) {
-    remark(report.rendered(error.diagnostics))
+    remark(error.text(of: report))
   }
 
   /// Writes `text` and the rest of the buffer.

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// What a run has exercised of an API, at the end of the run.
@@ -13,7 +14,7 @@ package struct CoverageReport: SuiteReport {
   }
 
   private let format: Format
-  private let isColored: Bool
+  private let colors: TextColors
   private var record = SuiteRecord()
 
   /// Makes a report.
@@ -23,7 +24,7 @@ package struct CoverageReport: SuiteReport {
   ///   - isColored: Whether text has colours.
   package init(_ format: Format, isColored: Bool = false) {
     self.format = format
-    self.isColored = isColored
+    colors = TextColors(areOn: isColored)
   }
 
   /// Returns the coverage at the end of the run.
@@ -33,7 +34,7 @@ package struct CoverageReport: SuiteReport {
     case .end:
       let coverage = record.coverage ?? SuiteCoverage()
       switch format {
-      case .text: return CoverageText(isColored: isColored).text(of: coverage)
+      case .text: return CoverageText(colors: colors).text(of: coverage)
       case .json: return coverage.document
       case .html: return CoveragePage.text(of: coverage, record.run)
       }
@@ -45,14 +46,14 @@ package struct CoverageReport: SuiteReport {
 
 /// Coverage as text: totals, the methods of each service with their status codes, and what was not used.
 struct CoverageText {
-  let isColored: Bool
+  let colors: TextColors
 
   func text(of coverage: SuiteCoverage) -> String {
     guard coverage.called.of > 0 else { return "no methods to cover\n" }
     var text = ""
     for (noun, share) in coverage.shares where share.of > 0 {
-      let color = share.percent == 100 ? "32" : "33"
-      text += row(noun, paint(color, "\(share.percent) %") + ", \(share.used) of \(share.of)")
+      let color = share.percent == 100 ? TextColors.Style.green : .yellow
+      text += row(noun, colors.paint(color, "\(share.percent) %") + ", \(share.used) of \(share.of)")
     }
     let statuses = coverage.statuses
     if !statuses.isEmpty { text += row("status codes", Self.list(statuses)) }
@@ -83,7 +84,7 @@ struct CoverageText {
   }
 
   private func missing(_ called: Int, of count: Int) -> String {
-    paint("33", count == 1 ? "not called" : "none of \(count) methods called")
+    colors.paint(.yellow, count == 1 ? "not called" : "none of \(count) methods called")
   }
 
   /// The items that did not occur, by group. Of a group in which none occurred, only the number.
@@ -103,9 +104,5 @@ struct CoverageText {
 
   private static func list(_ items: [SuiteCoverage.Item]) -> String {
     items.map { "\(ReportText.oneLine($0.name)) \($0.count)" }.joined(separator: ", ")
-  }
-
-  private func paint(_ color: String, _ text: String) -> String {
-    isColored ? "\u{1b}[\(color)m\(text)\u{1b}[0m" : text
   }
 }

@@ -1,6 +1,8 @@
+import RPCurlBase
+
 /// A report for people: failures when they occur, and a summary line. Tests that pass are only counted.
 package struct TerminalReport: SuiteReport {
-  private let isColored: Bool
+  private let colors: TextColors
   private var run: SuiteRun?
   private var counts = SuiteEnd()
   /// The number of tests in the files that started, and the number of these files.
@@ -13,7 +15,7 @@ package struct TerminalReport: SuiteReport {
   /// Makes a report.
   ///
   /// - Parameter isColored: Whether it has colours.
-  package init(isColored: Bool) { self.isColored = isColored }
+  package init(isColored: Bool) { colors = TextColors(areOn: isColored) }
 
   /// Returns a failure or the summary.
   package mutating func receive(_ event: SuiteEvent) -> String {
@@ -67,42 +69,38 @@ package struct TerminalReport: SuiteReport {
 
   /// A failure with its heading, and a blank line.
   private func block(_ word: String, _ title: String, _ timing: String, _ failure: FailureLines) -> String {
-    var text = "\(paint("1;31", word)) \(paint("1", title))\(paint("2", timing))\n"
+    var text =
+      "\(colors.paint(.boldRed, word)) \(colors.paint(.bold, title))\(colors.paint(.faint, timing))\n"
     for line in failure.lines {
-      text += "  \(paint(Self.color(of: line.style), line.text))\n"
+      text += "  \(colors.paint(Self.color(of: line.style), line.text))\n"
     }
     return text + "\n"
   }
 
   private func summary(_ end: SuiteEnd) -> String {
-    let counts = end.counts.map { outcome, text in paint(Self.color(of: outcome), text) }
+    let counts = end.counts.map { outcome, text in colors.paint(Self.color(of: outcome), text) }
     let words = counts.isEmpty ? end.text : counts.joined(separator: ", ")
     return "\(words) in \(end.duration.brief)\(run.map { " (\($0.facts))" } ?? "")\n"
   }
 
   // MARK: Colours
 
-  private static func color(of outcome: TestOutcome) -> String {
+  private static func color(of outcome: TestOutcome) -> TextColors.Style {
     switch outcome {
-    case .passed: "32"
-    case .failed, .error: "1;31"
-    case .skipped: "33"
+    case .passed: .green
+    case .failed, .error: .boldRed
+    case .skipped: .yellow
     }
   }
 
-  private static func color(of style: ReportLine.Style) -> String {
+  private static func color(of style: ReportLine.Style) -> TextColors.Style {
     switch style {
-    case .title, .plain: ""
-    case .removed: "31"
-    case .added: "32"
-    case .faint: "2"
-    case .command: "36"
+    case .title, .plain: .plain
+    case .removed: .red
+    case .added: .green
+    case .faint: .faint
+    case .command: .cyan
     }
-  }
-
-  /// `text` in a colour of ECMA-48; unchanged without one.
-  private func paint(_ color: String, _ text: String) -> String {
-    isColored && !color.isEmpty && !text.isEmpty ? "\u{1b}[\(color)m\(text)\u{1b}[0m" : text
   }
 
   /// The start of `text` that is not wider than `columns`. A character that is not ASCII has at most two columns.

@@ -75,7 +75,7 @@ struct DescribeCommand {
   private func show(_ source: Source, on output: StandardOutput) {
     let text = source.printer.print()
     switch format {
-    case .text: output.print(text)
+    case .text: print(text, on: output)
     case .json: output.print(json: SchemaJSON.object(source.file, proto: text))
     }
   }
@@ -88,9 +88,13 @@ struct DescribeCommand {
     }
     let text = source.printer.print(declaration)
     switch format {
-    case .text: output.print("// \(TerminalText.escape(title(declaration, source.file)))\n\(text)")
+    case .text: print("// \(TerminalText.escape(title(declaration, source.file)))\n\(text)", on: output)
     case .json: output.print(json: SchemaJSON.object(declaration, of: source.file, proto: text))
     }
+  }
+
+  private func print(_ text: String, on output: StandardOutput) {
+    output.print(ProtoColor.colored(text, options.colors(isTerminal: output.isTerminal)))
   }
 
   private func title(_ declaration: Declaration, _ file: FileDeclaration) -> String {

@@ -34,7 +34,10 @@ struct TemplateCommand {
       try pool.messageType(named: name).map { (type) throws(SchemaError) in try MessageTemplate(type) }
     }
     guard let template else { throw Failure(.schema, name, "no such message type in the schema") }
-    console.output.print(template.json)
+    let isColored = options.colors(isTerminal: console.output.isTerminal).areOn
+    console.output.print(
+      isColored
+        ? String(decoding: JSONColor.chosen.colored(template.json.utf8), as: UTF8.self) : template.json)
     guard comments else { return }
     for note in template.notes {
       console.error.write("\(TerminalText.escape("\(note.path): \(note.text)"))\n")

@@ -141,7 +141,7 @@ struct TestCommand {
     if invocation.has(.checkFiles) { return try check(console) }
     guard !files.isEmpty else { throw noTest }
     let begin = MonotonicClock.now
-    let isColored = invocation.usesColor(isTerminal: console.output.isTerminal, EnvironmentVariables.value)
+    let isColored = invocation.colors(isTerminal: console.output.isTerminal).areOn
     let output = try ReportOutput(
       outputs, console, isColored: isColored, waitLimit: invocation.duration(.maxTime))
     var counts = SuiteEnd()

@@ -44,7 +44,7 @@ struct AttributeArgumentsTests {
     #expect(failure?.message?.what == "--attribute")
     #expect(failure?.message?.why == why)
     #expect(failure?.message?.hint == hint)
-    #expect(failure?.message?.rendered.contains("secret") == false)
+    #expect(failure?.message?.rendered().contains("secret") == false)
   }
 
   @Test func rejectsMoreThan64Attributes() throws {

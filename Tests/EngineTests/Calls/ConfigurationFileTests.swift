@@ -53,7 +53,7 @@ struct ConfigurationFileTests {
     let message = try failure(text)
     #expect(message?.what.hasSuffix("/config, \(place)") == true)
     #expect(message?.why == why)
-    #expect(message?.rendered.contains("secret") == false)
+    #expect(message?.rendered().contains("secret") == false)
   }
 
   @Test func rejectsTextThatIsNotUTF8() {

@@ -55,7 +55,7 @@ struct HeaderArgumentsTests {
     #expect(failure?.status == .usage)
     #expect(failure?.message?.what == "-H")
     #expect(failure?.message?.why == why)
-    #expect(failure?.message?.rendered.contains("secret") == false)
+    #expect(failure?.message?.rendered().contains("secret") == false)
   }
 
   @Test(arguments: [

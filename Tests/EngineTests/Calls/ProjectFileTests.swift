@@ -167,7 +167,7 @@ struct ProjectFileTests {
     } catch {
       message = error.message
     }
-    #expect(message?.rendered.contains("s3cret") == false)
+    #expect(message?.rendered().contains("s3cret") == false)
   }
 
   @Test func checksOnlyLinesThatApply() throws {

@@ -85,7 +85,7 @@ struct OptionTableTests {
       (.pluginsCheck, [.pluginsCheck]), (.pluginsNew, [.pluginsNew]), (.health, [.health]),
       (.calls, [.call, .session, .run]), (.callers, [.call, .session, .run, .load, .test]),
       (.callersAndConvert, [.call, .session, .run, .load, .test, .convert]),
-      (.callsAndLoad, [.call, .session, .run, .load]), (.callsAndTest, [.call, .session, .run, .test]),
+      (.callsAndLoad, [.call, .session, .run, .load]),
       (.callAndLoad, [.call, .load]), (.callAndTest, [.call, .test]),
       (.callLoadAndTest, [.call, .load, .test]),
       (.callsAndConvert, [.call, .session, .run, .convert]), (.callAndConvert, [.call, .convert]),

@@ -24,6 +24,19 @@ struct ErrorReportTests {
   }
 
   @Test(arguments: [
+    ([], true, nil, "xterm", true), ([], false, nil, "xterm", false), ([], true, "1", "xterm", false),
+    ([], true, "", "xterm", true), ([], true, nil, "dumb", false), ([], true, nil, nil, false),
+    (["--color", "always"], false, "1", nil, true), (["--color", "never"], true, nil, "xterm", false),
+  ])
+  func colorsFollowTheTerminal(
+    options: [String], isTerminal: Bool, noColor: String?, term: String?, areOn: Bool
+  ) {
+    let environment = ["NO_COLOR": noColor, "TERM": term].compactMapValues(\.self)
+    let colors = Parser.parse(["call"] + options).colors(isTerminal: isTerminal) { environment[$0] }
+    #expect(colors.areOn == areOn)
+  }
+
+  @Test(arguments: [
     ("what", nil, "rpcurl: call 3: what: why\n"), ("", nil, "rpcurl: call 3: why\n"),
     ("what", "Chat[3]", "rpcurl: Chat[3]: what: why\n"),
   ])

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 import RPCurlProtocols
 import Testing
@@ -15,7 +16,7 @@ struct FailureTests {
   func rendersMessage(what: String, why: String, hint: String?, text: String) throws {
     let failure = Failure(.usage, what, why, hint: hint)
     #expect(failure.status == .usage)
-    #expect(failure.message?.rendered == text)
+    #expect(failure.message?.rendered() == text)
   }
 
   @Test func showsExcerptBetweenErrorAndHint() {
@@ -25,11 +26,25 @@ struct FailureTests {
     let failure = Failure(
       .input, "-d", "wrong", hint: "do this", place: InputPlace(position: position, excerpt: excerpt))
     #expect(
-      failure.message?.rendered == """
+      failure.message?.rendered() == """
         rpcurl: -d: wrong
           {"name":1}
                   ^
         hint: do this
+
+        """)
+  }
+
+  @Test func coloursNameWhatMattersFirst() {
+    let excerpt = InputExcerpt(Array("{]".utf8), at: 1)
+    let place = InputPlace(position: TextPosition(), excerpt: excerpt)
+    let message = Failure.Message(what: "a\u{1b}", why: "wrong", hint: "do\u{9b} this", place: place)
+    #expect(
+      message.rendered(TextColors(areOn: true)).replacing("\u{1b}[", with: "<") == """
+        <1;31mrpcurl:<0m <1ma\\u{1B}:<0m wrong
+          {]
+           <1;31m^<0m
+        <2mhint: do\\u{009B} this<0m
 
         """)
   }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import Testing
 
 @testable import RPCurlProgram
@@ -42,6 +43,6 @@ struct InputExcerptTests {
   }
 
   @Test func rendersMarkUnderError() {
-    #expect(InputExcerpt(Array("中 x".utf8), at: 4)?.rendered == "  中 x\n     ^\n")
+    #expect(InputExcerpt(Array("中 x".utf8), at: 4)?.rendered(TextColors(areOn: false)) == "  中 x\n     ^\n")
   }
 }

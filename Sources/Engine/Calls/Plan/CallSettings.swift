@@ -121,7 +121,7 @@ package struct CallSettings {
     format = try options.format(isTerminal: isTerminal)
     filter = try FieldFilter.settings(options)
     self.limit = try options.limit()
-    usesColor = options.usesColor(isTerminal: isTerminal, sources.environment)
+    usesColor = options.colors(isTerminal: isTerminal, sources.environment).areOn
     showsTiming = options.has(.timing)
     if isTerminal { try Self.checkTerminal(format, filter) }
     (verbosity, showsSecrets) = (options.verbosity, options.has(.showSecrets))

@@ -215,17 +215,6 @@ extension Invocation {
     throw Failure(.usage, "--format \(program.rawValue)", "requires --explain")
   }
 
-  /// Whether output is colored, according to `--color`, the terminal and the environment (`NO_COLOR`, `TERM`).
-  package func usesColor(isTerminal: Bool, _ environment: (String) -> String?) -> Bool {
-    switch text(.color) {
-    case "always": true
-    case "never": false
-    default:
-      isTerminal && (environment("NO_COLOR") ?? "").isEmpty
-        && !["", "dumb"].contains(environment("TERM") ?? "")
-    }
-  }
-
   /// The value of `--limit`; nil for all responses.
   func limit() throws(Failure) -> Int? {
     guard let argument = last(.limit), case .number(let number) = argument.value else { return nil }

@@ -90,7 +90,10 @@ extension CallPrinter {
   }
 
   func trace(_ mark: String, _ headers: Headers) {
-    for field in redaction.headers(headers).fields { trace(mark, "\(field.name): \(field.value)") }
+    for field in redaction.headers(headers).fields {
+      let name = output.errorColors.paint(.bold, "\(TerminalText.escape(field.name)):")
+      output.trace("\(mark) \(name) \(TerminalText.escape(field.value))\n")
+    }
     output.trace("\(mark)\n")
   }
 }

@@ -98,8 +98,8 @@ extension OptionTable {
       example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
       aliases: "-i --include", expressed: .all, trust: .harmless, isCommon: true),
     Option(
-      .color, "--color", .choice("auto always never"), "WHEN", .output, .callsAndTest,
-      "Color JSON: auto, always or never.",
+      .color, "--color", .choice("auto always never"), "WHEN", .output, .all,
+      "Color output and errors: auto, always or never.",
       "auto colors on a terminal, unless NO_COLOR is set or TERM is dumb.",
       example: "rpcurl --color always --format pretty https://demo.example demo.v1.Demo/Hello | less -R",
       standard: "auto", aliases: "--colour", expressed: .all, trust: .harmless),

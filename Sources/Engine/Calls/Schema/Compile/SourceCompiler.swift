@@ -101,7 +101,7 @@ package struct SourceCompiler {
     }
     if isVerbose {
       for warning in result.diagnostics where warning.severity == .warning {
-        error.remark(message(warning, unit.locator).rendered)
+        error.remark(message(warning, unit.locator).rendered(error.colors))
       }
     }
     return result.set
