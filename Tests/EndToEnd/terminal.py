@@ -1,5 +1,7 @@
 """A terminal in which rpcurl runs, and the contents of its screen."""
 
+import os
+import select
 import termios
 import time
 from collections.abc import Callable
@@ -26,7 +28,22 @@ class Terminal:
         self.output = b""
 
     def send(self, text: str | bytes) -> None:
-        self.process.send(text)
+        """Types a text. Takes meanwhile what the program writes, as a terminal does: each side may wait for the other to read."""
+        rest = text.encode() if isinstance(text, str) else text
+        descriptor = self.process.child_fd
+        os.set_blocking(descriptor, False)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while rest:
+            assert time.monotonic() < end, f"not typed in time: {rest[:80]!r}; the screen shows:\n{self.text}"
+            readable, writable, _ = select.select([descriptor], [descriptor], [], 1)
+            if writable:
+                try:
+                    rest = rest[os.write(descriptor, rest) :]
+                except BlockingIOError:
+                    pass
+            if readable and rest:
+                self.read(0)
+        os.set_blocking(descriptor, True)
 
     def read(self, timeout: float) -> bool:
         """Takes what the program has written; False when there was nothing, or it has ended."""
