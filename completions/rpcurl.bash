@@ -966,10 +966,10 @@ _rpcurl_split() {
   words+=("$word")
 }
 
-# Adds a candidate that begins with the typed text.
+# Adds a candidate that begins with the typed text. Names that rpcurl has printed may begin with it in another case.
 _rpcurl_add() {
   local candidate=$1 special apostrophe="'\\''" continued='*[/=.:,@([} ]'
-  [[ $candidate == "$typed"* ]] || return 0
+  [[ $candidate == "$typed"* || -n $asked && ${candidate,,} == "${typed,,}"* ]] || return 0
   [[ -n $joins || $candidate == $continued ]] && compopt -o nospace 2>/dev/null
   candidate=$lead$candidate
   candidate=${candidate#"$kept"}
@@ -998,7 +998,7 @@ _rpcurl_files() {
 
 # Runs rpcurl, which prints candidates with descriptions.
 _rpcurl_ask() {
-  local candidate program=${words[0]/#~\//$HOME/}
+  local candidate asked=1 program=${words[0]/#~\//$HOME/}
   type -P -- "$program" >/dev/null || program=rpcurl
   [[ $1 == use || $1 == plugin ]] && joins=1
   while IFS=$'\t' read -r candidate _; do
@@ -1041,7 +1041,7 @@ _rpcurl_find() {
 }
 
 _rpcurl() {
-  local words kept quote typed lead= joins= options positionals nested= kind= same= used=' '
+  local words kept quote typed lead= joins= asked= options positionals nested= kind= same= used=' '
   local commands='call session run test load list describe template export diff convert health check plugins trust completion version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 

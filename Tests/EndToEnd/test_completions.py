@@ -84,6 +84,12 @@ INSERTED = [
     # The names of other programs are read, and not offered.
     (f"rpcurl --timeout 5 {SET} localhost:1 demo.v1.Demo/He", f"rpcurl --timeout 5 {SET} localhost:1 demo.v1.Demo/Hello "),
     (f"rpcurl {SET} localhost:1 Hel", f"rpcurl {SET} localhost:1 Hello "),
+    # In another case than that of the name.
+    (f"rpcurl {SET} localhost:1 hel", f"rpcurl {SET} localhost:1 Hello "),
+    (f"rpcurl {SET} localhost:1 demo.v1.demo/he", f"rpcurl {SET} localhost:1 demo.v1.Demo/Hello "),
+    (f"rpcurl {SET} http://localhost:1/demo.v1.demo/he", f"rpcurl {SET} http://localhost:1/demo.v1.Demo/Hello "),
+    (f"rpcurl describe {SET} demo.v1.hellorep", f"rpcurl describe {SET} demo.v1.HelloReply "),
+    (f"rpcurl {SET} http://demo.example Hello --filter MESS", f"rpcurl {SET} http://demo.example Hello --filter message "),
     (f"rpcurl {SET} http://localhost:1/demo.v1.Demo/He", f"rpcurl {SET} http://localhost:1/demo.v1.Demo/Hello "),
     ("rpcurl --protoset=demo.binpb localhost:1/demo.v1.Demo/He", "rpcurl --protoset=demo.binpb localhost:1/demo.v1.Demo/Hello "),
     (f"rpcurl {SET} h:1 demo.v1.Demo/Hello --filter m", f"rpcurl {SET} h:1 demo.v1.Demo/Hello --filter message "),

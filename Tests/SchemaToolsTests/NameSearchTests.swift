@@ -49,6 +49,17 @@ struct NameSearchTests {
     #expect(try texts(.end, "eter/Ch", [.method]) == [])
   }
 
+  @Test func ignoresCaseWhereNothingMatchesWithIt() throws {
+    #expect(try texts(.beginning, "TEST3.greeter/ch", [.method]) == ["test3.Greeter/Chat"])
+    #expect(try texts(.beginning, "test3.greeter.ch", [.method]) == ["test3.Greeter.Chat"])
+    #expect(try texts(.end, "ch", [.method]) == ["Chat"])
+    #expect(try texts(.end, "greeter/CHAT", [.method]) == ["Greeter/Chat"])
+    #expect(try texts(.end, "hat", [.method]) == [])
+    #expect(try texts(.beginning, "test3.sc", [.message, .field]) == ["test3.Scalars"])
+    #expect(
+      try texts(.beginning, "test3.scalars.", [.field]) == texts(.beginning, "test3.Scalars.", [.field]))
+  }
+
   @Test func suggestsMembersOnlyAfterParent() throws {
     #expect(try texts(.beginning, "test3.Sc", [.message, .field]) == ["test3.Scalars"])
     let fields = try texts(.beginning, "test3.Scalars.", [.field])

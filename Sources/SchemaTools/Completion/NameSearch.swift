@@ -7,7 +7,7 @@ import RPCurlProtobuf
 package struct NameSearch {
   /// A declared name that matches.
   package struct Match: Equatable, Sendable {
-    /// The typed text with the rest of the name.
+    /// The typed text with the rest of the name, in the case of the name.
     package let text: String
     /// The full name: `pkg.Message.field`; for methods `pkg.Service/Method`.
     package let name: String
@@ -77,9 +77,17 @@ package struct NameSearch {
     self.files = files
   }
 
-  /// The matching names of these kinds, in the order of the sets.
+  /// The matching names of these kinds, in the order of the sets; if there are none, those that match in another case.
   package func names(_ part: Part, _ typed: String, _ kinds: Set<SymbolKind>) -> Answer {
-    let scanner = NameScanner(part, typed, kinds, crowd: crowd, limit: limit)
+    let exact = names(part, typed, kinds, ignoresCase: false)
+    let isFound = !exact.matches.isEmpty || !exact.packages.isEmpty
+    return isFound || typed.isEmpty || isOver() ? exact : names(part, typed, kinds, ignoresCase: true)
+  }
+
+  private func names(
+    _ part: Part, _ typed: String, _ kinds: Set<SymbolKind>, ignoresCase: Bool
+  ) -> Answer {
+    let scanner = NameScanner(part, typed, kinds, ignoresCase: ignoresCase, crowd: crowd, limit: limit)
     // The files point into the sets.
     withExtendedLifetime(sets) {
       for (index, file) in files.enumerated() {
@@ -96,7 +104,9 @@ private final class NameScanner {
   typealias Malformed = DescriptorSetScanner.Malformed
 
   private let part: NameSearch.Part
+  /// In lower case if case is ignored.
   private let typed: [UInt8]
+  private let ignoresCase: Bool
   /// The typed last part of a name, and the number of complete parts before it.
   private let typedLast: [UInt8]
   private let partsBefore: Int
@@ -113,9 +123,13 @@ private final class NameScanner {
   private var knownGroups: Set<String> = []
   private var seen: Set<String> = []
 
-  init(_ part: NameSearch.Part, _ typed: String, _ kinds: Set<SymbolKind>, crowd: Int, limit: Int) {
+  init(
+    _ part: NameSearch.Part, _ typed: String, _ kinds: Set<SymbolKind>, ignoresCase: Bool, crowd: Int,
+    limit: Int
+  ) {
     self.part = part
-    let typed = Array(typed.utf8)
+    self.ignoresCase = ignoresCase
+    let typed = typed.utf8.map { ignoresCase ? Self.lowercased($0) : $0 }
     self.typed = typed
     let separators = typed.indices.filter { Self.isSeparator(typed[$0]) }
     typedLast = Array(typed[(separators.last.map { $0 + 1 } ?? 0)...])
@@ -135,7 +149,7 @@ private final class NameScanner {
     name = Array(file.package)
     group = nil
     if part == .beginning, !name.isEmpty {
-      guard zip(name + [UInt8(ascii: ".")], typed).allSatisfy({ $0 == $1 }) else { return }
+      guard zip(name + [UInt8(ascii: ".")], typed).allSatisfy(isSame) else { return }
       if typed.count <= name.count {
         let end = name[typed.count...].firstIndex(of: UInt8(ascii: ".")) ?? name.endIndex
         group = String(decoding: name[..<end], as: UTF8.self) + "."
@@ -243,7 +257,7 @@ private final class NameScanner {
 
   /// Whether the current name, or one within it, may match the prefix.
   private var isOnTheWay: Bool {
-    part == .end || zip(name, typed).allSatisfy { $0 == $1 }
+    part == .end || zip(name, typed).allSatisfy(isSame)
   }
 
   private func consider(_ kind: SymbolKind, _ method: UnsafeRawBufferPointer? = nil) {
@@ -251,8 +265,7 @@ private final class NameScanner {
     count += 1
     if let group, knownGroups.insert(group).inserted { groups.append(group) }
     guard matches.count < limit, group == nil || count <= crowd else { return }
-    let rest = String(decoding: name[(start + typed.count)...], as: UTF8.self)
-    let text = String(decoding: typed, as: UTF8.self) + rest
+    let text = String(decoding: spelled(from: start), as: UTF8.self)
     guard seen.insert(text).inserted else { return }
     matches.append(
       (
@@ -262,13 +275,27 @@ private final class NameScanner {
       ))
   }
 
+  /// The current name from an index on, with the separators that were typed.
+  private func spelled(from start: Int) -> [UInt8] {
+    zip(name[start...], typed).map { Self.isSeparator($1) ? $1 : $0 } + name[(start + typed.count)...]
+  }
+
+  /// Whether a byte of a name is a typed one.
+  private func isSame(_ own: UInt8, _ typed: UInt8) -> Bool {
+    own == typed || ignoresCase && Self.lowercased(own) == typed
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
   private static func isSeparator(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/")
   }
 
   /// Whether a name with this last part may match; a quick check that rules out most names.
   private func mayEnd(with own: UnsafeRawBufferPointer) -> Bool {
-    part == .beginning || own.starts(with: typedLast)
+    part == .beginning || own.starts(with: typedLast, by: isSame)
   }
 
   /// The start of the match in the current name: for a suffix, as many parts from the right as were typed.
@@ -291,7 +318,7 @@ private final class NameScanner {
     guard typed.count <= name.count - start else { return false }
     for (index, byte) in typed.enumerated() {
       let own = name[start + index]
-      guard own == byte || own == UInt8(ascii: "/") && byte == UInt8(ascii: ".") else { return false }
+      guard isSame(own, byte) || own == UInt8(ascii: "/") && byte == UInt8(ascii: ".") else { return false }
     }
     return true
   }

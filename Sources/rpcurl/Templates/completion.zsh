@@ -28,9 +28,11 @@ _rpcurl_ask() {
       spaced+=("${candidate//:/\\:}:$description")
     fi
   done
+  # Names may begin with what is typed in another case.
   local ret=1
-  (( $#spaced )) && _describe -t $kind $kind spaced && ret=0
-  (( $#joined )) && _describe -t $kind $kind joined -S '' && ret=0
+  local -a match=(-M 'm:{[:lower:][:upper:]}={[:upper:][:lower:]}')
+  (( $#spaced )) && _describe -t $kind $kind spaced $match && ret=0
+  (( $#joined )) && _describe -t $kind $kind joined -S '' $match && ret=0
   return ret
 }
 
