@@ -147,7 +147,8 @@ def test_what_no_compiler_accepts_is_refused(rpcurl, tmp_path, given, reason):
 def test_an_import_that_nothing_needs_may_be_missing(rpcurl, tmp_path):
     set = files(tmp_path / "set.binpb", ("a.proto", ["gone.proto"], [message("A")]))
     result = rpcurl("export", "--descriptor-set", set, "--proto-dir", tmp_path / "out").exits(0)
-    assert result.err == "rpcurl: imported files not found in any source: gone.proto\n"
+    hint = "hint: was the set made with all imports, as by `protoc --include_imports`?\n"
+    assert result.err == f"rpcurl: imported files not found in any source: gone.proto\n{hint}"
     assert below(tmp_path / "out") == ["a.proto"]
 
 
