@@ -127,7 +127,7 @@ def test_a_wrong_condition_is_reported_before_anything_is_sent(call, job_server)
     call(server, "until=.stat == DONE").exits(7).reports("interceptor retry: until: .stat == DONE: demo.v1.HelloReply has no field stat")
     call(server, "until=.number == 1", method="Count", data="{}").exits(7).reports("until: applies to methods with a single response")
     call(server, "until=.message").exits(7).reports("missing condition after .message")
-    call(server, "until=state == DONE").exits(7).reports("A path starts with a full stop: .state == DONE")
+    call(server, "until=state == DONE").exits(7).reports("a path starts with a full stop: .state == DONE")
     assert server.calls == []
 
 

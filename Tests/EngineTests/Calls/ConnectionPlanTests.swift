@@ -40,7 +40,7 @@ struct ConnectionPlanTests {
       (["--use", "header,set=x:y"], false), (["--plugin", "a.so"], false), (["--cert", "a.pem"], false),
       (["--proxy", "http://p:1"], false), (["--resolve", "h:1:127.0.0.1"], false),
       (["--connect-to", "a:1:b:2"], false), (["--unix-socket", "s"], false), (["--http3"], false),
-      (["--plaintext"], false), (["-k"], false),
+      (["--plaintext"], false), (["--plaintext=false"], false), (["-k"], false),
     ])
   func mayAsk(options: [String], isAsked: Bool) throws {
     let console = Console(OutputCapture())

@@ -79,7 +79,7 @@ extension Invocation {
     let elsewhere: [OptionID] = [
       .unixSocket, .abstractUnixSocket, .connectTo, .resolve, .http3, .netrc, .netrcFile,
     ]
-    guard case .byTarget = choice, last(of: elsewhere) == nil else { return choice }
+    guard case .byTarget = choice, flag(.plaintext) == nil, last(of: elsewhere) == nil else { return choice }
     let names = try secretNames()
     let isSecret = (arguments + (headers ?? [])).contains {
       $0.mayBeSecret(names) || OptionTable[$0.id].impliesTLS
