@@ -76,15 +76,25 @@ def test_help_is_wrapped_between_words(session: Callable[..., Terminal], command
     )  # fmt: skip
 
 
-def test_long_help_is_shown_in_the_pager(session: Callable[..., Terminal], tmp_path: Path) -> None:
-    pager = write(tmp_path / "pager", f"cat > {tmp_path}/shown; echo paged; read line < /dev/tty; echo end of $line\n")
-    screen = session(PAGER=f"sh {pager}")
-    screen.send("help\r")
+def pager(directory: Path) -> str:
+    """A pager that keeps what it is given, and waits for a line of the terminal."""
+    script = f"cat > {directory}/shown; echo paged; read line < /dev/tty; echo end of $line\n"
+    return f"sh {write(directory / 'pager', script)}"
+
+
+def paged(screen: Terminal, directory: Path) -> str:
+    """Waits for the pager, and ends it; returns what it was given."""
     screen.wait(lambda: "paged" in screen.lines, "the pager")
     assert screen.is_given_back
     screen.send("paging\n")
     screen.shows("end of paging", "rpcurl>")
-    shown = (tmp_path / "shown").read_text()
+    return (directory / "shown").read_text()
+
+
+def test_long_help_is_shown_in_the_pager(session: Callable[..., Terminal], tmp_path: Path) -> None:
+    screen = session(PAGER=pager(tmp_path))
+    screen.send("help\r")
+    shown = paged(screen, tmp_path)
     assert shown.startswith("call METHOD [JSON] ") and shown.endswith("on the current stream.\n")
     # What fits is printed.
     screen.send("help exit\r")
@@ -103,14 +113,9 @@ LONG = "call Echo {\"int32s\":[" + ",".join(map(str, range(40))) + "]}"
 
 
 def test_a_long_response_is_shown_in_the_pager(session: Callable[..., Terminal], tmp_path: Path) -> None:
-    pager = write(tmp_path / "pager", f"cat > {tmp_path}/shown; echo paged; read line < /dev/tty; echo end of $line\n")
-    screen = session("--color", "always", PAGER=f"sh {pager}")
+    screen = session("--color", "always", PAGER=pager(tmp_path))
     screen.send(f"{LONG}\r")
-    screen.wait(lambda: "paged" in screen.lines, "the pager")
-    assert screen.is_given_back
-    screen.send("paging\n")
-    screen.shows("end of paging", "rpcurl>")
-    shown = (tmp_path / "shown").read_text()
+    shown = paged(screen, tmp_path)
     assert shown.startswith('{\n  \x1b[1m"int32s"\x1b[0m: [') and shown.endswith("39\n  ]\n}\n")
     assert shown.count("\n") == 44
     # So are a value, and what follows wraps to more rows than the terminal has.
