@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 import grpc
 import pytest
 import trustme
-from harness import PATIENCE_SECONDS, ROOT, RPCURL, closed_port, relay
+from harness import PATIENCE_SECONDS, ROOT, RPCURL, STARTS_WITHOUT_TLS, closed_port, relay, without_tls
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 
@@ -140,13 +140,8 @@ def test_missing_client_certificate(check, grpc_mtls_server, certificates):
 
 def test_a_server_without_tls_that_closes_the_connection(check, raw_server):
     """As etcd does."""
-
-    def serve(connection):
-        if connection.recv(1 << 16)[:1] == b"P":
-            connection.sendall(b"\0\0\0\4\0\0\0\0\0")
-            connection.recv(1)
-
-    _, steps, _ = check("--max-time", "500ms", f"https://127.0.0.1:{raw_server(serve).port}")
+    server = raw_server(without_tls(STARTS_WITHOUT_TLS["HTTP/2"]))
+    _, steps, _ = check("--max-time", "500ms", f"https://127.0.0.1:{server.port}")
     assert steps["TLS"] == ("failed", "the server does not use TLS on this port")
 
 

@@ -8,7 +8,7 @@ import struct
 import pytest
 import raw_http2
 import trustme
-from harness import closed_port, names, server_module, silent, write
+from harness import STARTS_WITHOUT_TLS, closed_port, names, server_module, silent, without_tls, write
 
 HELLO = "demo.v1.Demo/Hello"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -203,16 +203,9 @@ def test_files_of_the_client_certificate(fails, grpc_mtls_server, certificates, 
 # Handshake
 
 
-@pytest.mark.parametrize("start", [b"\0\0\0\4\0\0\0\0\0", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["HTTP/2", "HTTP/1.1"])
+@pytest.mark.parametrize("start", STARTS_WITHOUT_TLS.values(), ids=STARTS_WITHOUT_TLS)
 def test_server_without_tls_that_closes_the_connection(fails, raw_server, start):
-    """As servers in Go do."""
-
-    def serve(connection):
-        if connection.recv(1 << 16)[:1] == b"P":
-            connection.sendall(start)
-            connection.recv(1)
-
-    fails(6, "the server does not use TLS on this port", "--plaintext", f"https://127.0.0.1:{raw_server(serve).port}")
+    fails(6, "the server does not use TLS on this port", "--plaintext", f"https://127.0.0.1:{raw_server(without_tls(start)).port}")
 
 
 def test_missing_client_certificate(fails, raw_server, grpc_mtls_server, certificates):

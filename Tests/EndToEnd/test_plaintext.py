@@ -2,6 +2,8 @@
 
 import pytest
 
+from harness import STARTS_WITHOUT_TLS, without_tls
+
 HELLO = "demo.v1.Demo/Hello"
 DATA = ["-d", '{"name":"Ada"}', "--filter", "name"]
 
@@ -58,16 +60,9 @@ def test_a_server_with_tls_is_called_with_it(rpcurl, grpc_tls_server):
     assert "--cacert" in result.err and "note:" not in result.err
 
 
-@pytest.mark.parametrize("start", [b"\0\0\0\4\0\0\0\0\0", b"HTTP/1.1 400 Bad Request\r\n\r\n"], ids=["HTTP/2", "HTTP/1.1"])
+@pytest.mark.parametrize("start", STARTS_WITHOUT_TLS.values(), ids=STARTS_WITHOUT_TLS)
 def test_a_server_that_closes_the_connection_at_a_handshake(rpcurl, raw_server, start):
-    """As servers in Go do."""
-
-    def serve(connection):
-        if connection.recv(1 << 16)[:1] == b"P":
-            connection.sendall(start)
-            connection.recv(1)
-
-    server = raw_server(serve)
+    server = raw_server(without_tls(start))
     result = rpcurl("list", "--max-time", "1", f"localhost:{server.port}")
     assert result.err.startswith(note(server))
 

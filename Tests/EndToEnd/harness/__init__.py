@@ -9,7 +9,8 @@ from harness.calls import Caller
 from harness.files import build_plugin, write
 from harness.program import HTTP3Rpcurl, Process, Result, Rpcurl, names, pkg_config_of_sources, shown_on, wait_until
 from harness.servers import (
-    QuietHandler, RawServer, Server, announced_address, closed_port, first_line, http_server, pump, relay, silent,
+    STARTS_WITHOUT_TLS, QuietHandler, RawServer, Server, announced_address, closed_port, first_line, http_server, pump, relay, silent,
+    without_tls,
 )  # fmt: skip
 from harness.session import Prompt
 from harness.settings import (

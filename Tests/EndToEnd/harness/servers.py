@@ -149,6 +149,20 @@ class RawServer:
             pass
 
 
+STARTS_WITHOUT_TLS = {"HTTP/2": b"\0\0\0\4\0\0\0\0\0", "HTTP/1.1": b"HTTP/1.1 400 Bad Request\r\n\r\n"}
+
+
+def without_tls(start: bytes) -> Callable[[socket.socket], None]:
+    """A handler of a server that closes a connection which begins with a handshake, as servers in Go do."""
+
+    def serve(connection: socket.socket) -> None:
+        if connection.recv(1 << 16)[:1] == b"P":
+            connection.sendall(start)
+            connection.recv(1)
+
+    return serve
+
+
 def silent(connection: socket.socket) -> None:
     """A handler that reads to the end, and sends nothing."""
     while connection.recv(1 << 16):
