@@ -153,6 +153,7 @@ package final class LoopClient {
     }
     return FactoryNetwork(
       log: log, clock: environment.clock, post: environment.post,
+      watch: { [weak loop] in loop?.watch($0, $1, $2) },
       facts: { [weak self] in self?.latest?.facts },
       call: call
     ) { [weak self] fetch, completion in
@@ -189,5 +190,17 @@ package final class LoopClient {
     let count: Atomic<Int>
 
     init(count: Int) { self.count = Atomic(count) }
+  }
+}
+
+extension EventLoop {
+  /// Watches a descriptor for a factory of interceptors; without an action it stops that.
+  fileprivate func watch(_ descriptor: Int32, _ events: DescriptorEvents, _ action: (() -> Void)?) {
+    switch (events, action) {
+    case (.reading, let action?): watch(descriptor, action)
+    case (.reading, nil): unwatch(descriptor)
+    case (.writing, let action?): watchWriting(descriptor, action)
+    case (.writing, nil): unwatchWriting(descriptor)
+    }
   }
 }

@@ -1,5 +1,10 @@
 import RPCurlProtocols
 
+/// What a descriptor is watched for.
+package enum DescriptorEvents: Hashable, Sendable {
+  case reading, writing
+}
+
 /// What a factory of interceptors may request outside of calls. It belongs to the loop's thread, except `post` and `log`.
 ///
 /// Timers, calls and posted functions run only while the client's loop runs.
@@ -17,6 +22,9 @@ public struct FactoryNetwork {
   public package(set) var log: LogSink
   /// The facts of a call like the client's latest request; nil if there is none.
   package let facts: () -> CallFacts?
+  /// Calls a function on the loop's thread whenever a descriptor is ready or its peer is closed; nil ends that, which must
+  /// be before the descriptor is closed. Does nothing in a network without a loop. `[loop's thread]`
+  package let watch: (Int32, DescriptorEvents, (() -> Void)?) -> Void
   private let clock: (any ChainClock)?
 
   /// Makes a network.
@@ -25,12 +33,14 @@ public struct FactoryNetwork {
   ///   - log: Receives log records; called on any thread.
   ///   - clock: The loop's clock; nil for a network without timers.
   ///   - post: Schedules work on the loop's thread; called on any thread.
+  ///   - watch: Watches a descriptor; without a function it stops that.
   ///   - facts: Returns the facts of a call like the client's latest request.
   ///   - call: Makes a call.
   ///   - fetch: Makes an HTTP request.
   package init(
     log: @escaping LogSink, clock: (any ChainClock)? = nil,
     post: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { _ in },
+    watch: @escaping (Int32, DescriptorEvents, (() -> Void)?) -> Void = { _, _, _ in },
     facts: @escaping () -> CallFacts? = { nil },
     call: @escaping (Subrequest, @escaping (SubrequestResponse) -> Void) -> Void = { _, _ in },
     fetch: @escaping (HTTPFetch, @escaping (Result<HTTPFetchResponse, RPCError>) -> Void) -> Void
@@ -38,6 +48,7 @@ public struct FactoryNetwork {
     self.log = log
     self.clock = clock
     self.post = post
+    self.watch = watch
     self.facts = facts
     self.call = call
     self.fetch = fetch

@@ -4,13 +4,14 @@ import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// An event loop with timers and posted work only: sufficient for calls that are answered locally.
+/// An event loop with timers, posted work and descriptors: sufficient for calls that are answered locally.
 // Sendable because the chain posts to it from any thread; the timers belong to the thread that runs it.
 final class SelfTestLoop: ChainClock, @unchecked Sendable {
   private let posted = Locked<[@Sendable () -> Void]>([])
   // The following members belong to the loop's thread.
   private var timers: [Int: (due: MonotonicClock.Instant, body: () -> Void)] = [:]
   private var lastTimer = 0
+  private var watchers: [(descriptor: Int32, events: DescriptorEvents, action: () -> Void)] = []
 
   var now: MonotonicClock.Instant { .now }
 
@@ -30,6 +31,12 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
 
   func cancel(_ timer: Int) { timers[timer] = nil }
 
+  /// Calls `action` whenever a descriptor is ready or its peer is closed; nil stops that.
+  func watch(_ descriptor: Int32, _ events: DescriptorEvents, _ action: (() -> Void)?) {
+    watchers.removeAll { $0.descriptor == descriptor && $0.events == events }
+    if let action { watchers.append((descriptor, events, action)) }
+  }
+
   /// Runs work on the loop's thread. `[any thread]`
   func post(_ work: @escaping @Sendable () -> Void) {
     posted.withLock { $0.append(work) }
@@ -48,9 +55,25 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
         ($0.value.due, $0.key) < ($1.value.due, $1.key)
       }
       for (number, timer) in due where timers.removeValue(forKey: number) != nil { timer.body() }
-      guard work.isEmpty, due.isEmpty else { continue }
-      if MonotonicClock.now >= end { return false }
-      usleep(500)
+      let isIdle = work.isEmpty && due.isEmpty
+      let isServed = serveDescriptors(isIdle ? 1 : 0)
+      if MonotonicClock.now >= end { return isDone() }
+      if isIdle, !isServed, watchers.isEmpty { usleep(500) }
+    }
+    return true
+  }
+
+  /// Waits for descriptors, and calls the actions of those that are ready. Returns whether there was one.
+  private func serveDescriptors(_ milliseconds: Int32) -> Bool {
+    guard !watchers.isEmpty else { return false }
+    let watched = watchers
+    var polls = watched.map {
+      pollfd(fd: $0.descriptor, events: Int16($0.events == .reading ? POLLIN : POLLOUT), revents: 0)
+    }
+    guard poll(&polls, nfds_t(polls.count), milliseconds) > 0 else { return false }
+    for (watcher, result) in zip(watched, polls) where result.revents != 0 {
+      // An action may stop watching later descriptors.
+      watchers.first { $0.descriptor == watcher.descriptor && $0.events == watcher.events }?.action()
     }
     return true
   }

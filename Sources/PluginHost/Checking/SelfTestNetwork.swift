@@ -34,7 +34,7 @@ final class SelfTestNetwork: SubrequestTransport {
   /// What the plugin may request outside of calls.
   func outside(_ facts: CallFacts, log: @escaping LogSink) -> FactoryNetwork {
     FactoryNetwork(
-      log: log, clock: loop, post: loop.post, facts: { facts },
+      log: log, clock: loop, post: loop.post, watch: { [loop] in loop.watch($0, $1, $2) }, facts: { facts },
       call: { [self] call, completion in
         self.call(call, for: facts, excluding: [], completion: completion)
       }, fetch: { [self] in fetch($0, completion: $1) })
