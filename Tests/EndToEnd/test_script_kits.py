@@ -1,0 +1,420 @@
+"""The kits of scripts in Python and Node, over pipes and sockets, by the protocol of rpcurl-script(7) and without rpcurl."""
+
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from harness import PATIENCE_SECONDS, ROOT, Process, wait_until
+
+KIT = ROOT / "Plugins" / "ScriptKit"
+SOURCES = ROOT / "Tests" / "EndToEnd" / "kits"
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(KIT), "NODE_PATH": str(KIT), "PYTHONDONTWRITEBYTECODE": "1"}
+FACTS = {
+    "method": "demo.v1.Demo/Hello", "kind": "unary", "protocol": "grpc", "codec": "proto", "target": "http://localhost:1",
+    "attempt": 1, "request_type": "demo.v1.HelloRequest", "response_type": "demo.v1.HelloReply", "attributes": {"gone": "1"},
+}  # fmt: skip
+VALUES = {
+    "request_start": {"headers": [["x-remove", "1"], ["x-add", "1"]], "timeout_ms": 1500},
+    "request_message": {"message": {"name": "Ada"}},
+    "request_end": {},
+    "response_start": {"http_status": 200, "http_version": "2", "headers": [["x-remove", "1"]]},
+    "response_message": {"message": {"name": "Ada", "message": "Hello"}},
+    "response_end": {
+        "code": "unavailable", "code_number": 14, "message": "busy", "details": [], "trailers": [["x-remove", "1"]],
+    },
+    "attempt_end": {"number": 1, "code": "ok", "code_number": 0},
+    "metrics": {"total_ms": 1.5},
+    "finish": {"code": "ok", "code_number": 0, "message": ""},
+}  # fmt: skip
+DETAIL = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TESTED"}
+COMMANDS = {"python": ["python3", SOURCES / "everything.py"], "node": ["node", SOURCES / "everything.js"]}
+
+
+class Lines:
+    """Lines of JSON in both directions."""
+
+    def __init__(self, source, sink):
+        self.source, self.sink, self.rest = source, sink, b""
+
+    def send(self, *values):
+        data = "".join(json.dumps(value) + "\n" for value in values).encode()
+        while data:
+            data = data[os.write(self.sink, data) :]
+
+    def receive(self):
+        """The next line; None at the end."""
+        while b"\n" not in self.rest:
+            assert select.select([self.source], [], [], PATIENCE_SECONDS)[0], "the script does not reply"
+            data = os.read(self.source, 1 << 16)
+            if not data:
+                return None
+            self.rest += data
+        line, self.rest = self.rest.split(b"\n", 1)
+        return json.loads(line)
+
+    def greet(self):
+        self.send({"rpcurl": 1, "version": "0.1.0", "name": "x"})
+        return self.receive()
+
+    def value(self, stage, number=0, call=7, **members):
+        count = {} if stage in ("attempt_end", "finish") else {"value": number}
+        self.send({"stage": stage, "call": call, **count, **({} if number else FACTS), **(members or VALUES[stage])})
+
+    def until_reply(self, number=0, call=7):
+        """The lines until the reply to a value, and the members of the reply."""
+        lines = []
+        while True:
+            line = self.receive()
+            assert line is not None, "the script has ended"
+            if line.get("call") == call and (line.get("value") == number or line.get("upto", -1) >= number):
+                return lines, {name: member for name, member in line.items() if name not in ("call", "value", "upto")}
+            lines.append(line)
+
+
+class Script(Lines):
+    """A script that runs."""
+
+    def __init__(self, *command, **environment):
+        self.process = Process(
+            command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=ENVIRONMENT | environment,
+        )  # fmt: skip
+        super().__init__(self.process.stdout.fileno(), self.process.stdin.fileno())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def end(self):
+        """Closes the input. Returns the exit code and standard error."""
+        err = self.process.communicate()[1].decode()
+        return self.process.returncode, err
+
+
+@pytest.fixture(params=["python", "python async", "node"])
+def language(request):
+    if shutil.which(request.param.split()[0].replace("python", "python3")) is None:
+        pytest.skip(f"{request.param} is not installed")
+    return request.param
+
+
+@pytest.fixture
+def script(language):
+    """`script(stage="verb", ..., options={...})`: a script that does this."""
+    started = []
+
+    def start(options=None, **do):
+        environment = {"DO": json.dumps(do), "OPTIONS": json.dumps(options or {})} | ({"ASYNC": "1"} if "async" in language else {})
+        started.append(Script(*COMMANDS[language.split()[0]], **environment))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.__exit__()
+
+
+def act(script, stage, verb, options=None):
+    """The lines of a script that does something at a stage, and its reply."""
+    one = script(**{stage: verb}, options=options)
+    one.greet()
+    one.value(stage)
+    return one.until_reply()
+
+
+FAIL = {"code": "permission_denied", "message": "no", "details": [DETAIL], "trailers": [["x-why", "test"]]}
+CHANGED_HEADERS = {"set": {"x-set": ["1", "2"]}, "add": {"x-add": "3"}, "remove": ["x-remove"]}
+REPLIES = [
+    *((stage, "nothing", {}) for stage in VALUES if stage not in ("attempt_end", "finish")),
+    *((stage, "fail", {"fail": FAIL}) for stage in VALUES if stage not in ("attempt_end", "metrics", "finish")),
+    *((stage, "respond", {"respond": {"message": {"name": "Own"}, "headers": [["x-a", "1"]], "trailers": [["x-b", "2"]]}})
+      for stage in ("request_start", "request_message", "request_end")),
+    ("request_start", "respond many", {"respond": {"messages": [{"number": 1}, {"number": 2}]}}),
+    ("request_end", "respond fail", {"respond": {"fail": {"code": "not_found", "message": "nothing"}}}),
+    ("request_message", "drop", {"drop": True}),
+    ("response_message", "drop", {"drop": True}),
+    ("request_message", "change", {"message": {"name": "Changed"}}),
+    ("response_message", "change", {"message": {"name": "Changed", "message": "Hello"}}),
+    ("response_message", "return", {"message": {"name": "Returned"}}),
+    *((stage, "inject", {"inject": [{"message": {"name": "First"}}, {"message": {"name": "Second"}}]})
+      for stage in ("request_message", "request_end", "response_message", "response_end")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("stage", "verb", "reply"), REPLIES, ids=lambda value: value if isinstance(value, str) else "")
+def test_reply(script, stage, verb, reply):
+    assert act(script, stage, verb) == ([], reply)
+
+
+@pytest.mark.parametrize("stage", ["request_start", "response_start", "response_end"])
+def test_headers_are_set_added_and_removed_by_name(script, stage):
+    lines, reply = act(script, stage, "headers")
+    changes = reply["headers"]
+    assert changes["set"].pop("x-data-bin") == "AAE="
+    assert changes == CHANGED_HEADERS and lines == []
+
+
+def test_retry(script):
+    lines, reply = act(script, "response_end", "retry", options={"retries": True})
+    assert (lines, reply) == ([], {"retry": {"after": "10ms", "headers": {"x-again": "1"}}})
+
+
+def test_retry_needs_the_option(script):
+    assert "retries" in act(script, "response_end", "retry")[1]["fail"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "members"),
+    [
+        ("log", [{"log": {"level": "warning", "text": "logged"}}]),
+        ("finding", [{"finding": {"kind": "failure", "text": "found"}}]),
+        ("note", [{"finding": {"kind": "note", "text": "noted"}}]),
+        ("attributes", [{"attributes": {"tier": "gold"}}, {"attributes": {"gone": None}}]),
+        ("inject later", [{"inject": {"request": [{"message": {"name": "Late"}}], "response": [{"message": {"name": "Later"}}]}}]),
+    ],
+)
+def test_lines_of_a_call_that_are_no_replies(script, verb, members):
+    assert act(script, "request_start", verb) == ([{"call": 7, **one} for one in members], {})
+
+
+def test_facts_of_a_call(script):
+    lines, _ = act(script, "request_start", "facts")
+    facts = {**FACTS, "is_subrequest": False, "timeout": 1.5}
+    del facts["attributes"]
+    assert json.loads(lines[0]["log"]["text"]) == facts
+
+
+def test_content_of_each_stage_and_state_of_a_call(script):
+    one = script(**dict.fromkeys(VALUES, "content"))
+    one.greet()
+    texts = []
+    for number, stage in enumerate(VALUES):
+        one.value(stage, number)
+        texts.append(json.loads(one.receive()["log"]["text"]))
+        if stage not in ("attempt_end", "finish"):
+            one.until_reply(number)
+    assert [content for _, content in texts] == [
+        None, {"name": "Ada"}, None, [200, "2"], {"name": "Ada", "message": "Hello"}, ["unavailable", 14, "busy", []],
+        VALUES["attempt_end"], VALUES["metrics"], ["ok", 0, "", []],
+    ]  # fmt: skip
+    assert texts[-1][0] == list(VALUES)
+
+
+def test_hello_has_stages_forms_and_options(script):
+    options = {
+        "handler": {"form": "bytes", "reads": True}, "methods": ["demo.v1.Demo/*"], "serial": True, "collects": True,
+        "window": 9, "retries": 5, "waits": True, "summary": "s", "version": "1", "effects": ["changes headers"],
+    }  # fmt: skip
+    hello = script(request_message="nothing", metrics="nothing", options=options).greet()
+    expected = options | {"replay_limit": 5, "request": "read-bytes", "stages": ["request_message", "metrics", "finish"], "rpcurl": 1}
+    del expected["handler"], expected["retries"]
+    assert hello == expected
+
+
+@pytest.mark.parametrize(("handler", "form"), [({}, "json"), ({"reads": True}, "read-json"), ({"form": "bytes"}, "bytes"), ({"form": "none"}, "none")])
+def test_forms_of_messages(script, handler, form):
+    assert script(response_message="nothing", options={"handler": handler}).greet()["response"] == form
+
+
+def test_messages_as_bytes(script):
+    one = script(response_message="change", options={"handler": {"form": "bytes"}})
+    one.greet()
+    one.value("response_message", bytes="AAEC")
+    assert one.until_reply() == ([], {"bytes": "AAECAAEC"})
+
+
+def test_handler_that_reads_cannot_change(script):
+    assert act(script, "response_message", "return", options={"handler": {"reads": True}})[1]["fail"]["code"] == "internal"
+
+
+@pytest.mark.parametrize("stage", ["request_start", "response_message", "response_end"])
+def test_exception_of_a_handler_fails_its_call_only(script, stage):
+    one = script(**{stage: "throw"})
+    one.greet()
+    one.value(stage)
+    one.value(stage, call=8)
+    for call in (7, 8):
+        _, reply = one.until_reply(call=call)
+        assert reply["fail"]["code"] == "internal" and re.match(r"IndexError: list index|TypeError: thrown", reply["fail"]["message"])
+    code, err = one.end()
+    assert code == 0 and re.search(r"IndexError|TypeError: thrown", err) and "everything." in err
+
+
+@pytest.mark.parametrize("stage", ["attempt_end", "metrics"])
+def test_exception_too_late_to_fail_is_a_finding(script, stage):
+    one = script(**{stage: "throw"})
+    one.greet()
+    one.value(stage)
+    assert one.receive()["finding"]["kind"] == "failure"
+
+
+def test_second_verdict_is_an_error(script):
+    assert "verdict already: fail" in act(script, "request_start", "fail twice")[1]["fail"]["message"]
+
+
+def test_what_is_printed_does_not_break_the_protocol(script):
+    one = script(request_start="print")
+    one.greet()
+    one.value("request_start")
+    assert one.until_reply() == ([], {})
+    assert one.end() == (0, "before the run\nprinted\nthe end\n")
+
+
+def test_end_of_input_ends_the_script_with_success(script):
+    one = script(request_start="nothing")
+    one.greet()
+    assert one.end()[0] == 0
+
+
+def test_sigterm_ends_the_script(script):
+    one = script(request_start="nothing")
+    one.greet()
+    one.process.send_signal(signal.SIGTERM)
+    assert one.process.wait() in (-signal.SIGTERM, 143)
+
+
+def test_own_call(script):
+    one = script(request_start="own")
+    one.greet()
+    one.value("request_start")
+    own = one.receive()
+    assert own.pop("call") == {
+        "of": 7, "id": 1, "method": "demo.v1.Demo/Hello", "message": {"name": "Own"}, "headers": [["x-own", "1"]], "timeout": "5000ms",
+    }  # fmt: skip
+    # The values of other calls wait meanwhile, or are handled.
+    one.value("request_start", call=8)
+    one.send({"stage": "called", "call": 7, "id": 1, "headers": [], "message": {"a": 1}, "status": {"code": "ok", "code_number": 0}})
+    lines, reply = one.until_reply()
+    assert reply == {} and {"ok {'a': 1}", 'ok {"a":1}'} & {line["log"]["text"] for line in lines if "log" in line}
+
+
+def test_failed_own_call_fails_the_call_with_its_status(script):
+    one = script(request_start="own")
+    one.greet()
+    one.value("request_start")
+    one.receive()
+    one.send({"stage": "called", "call": 7, "id": 1, "headers": [], "status": {"code": "not_found", "code_number": 5, "message": "no"}})
+    assert one.until_reply()[1] == {
+        "fail": {"code": "not_found", "message": "demo.v1.Demo/Hello: not_found: no"}
+    } | ({"fail": {"code": "not_found", "message": "demo.v1.Demo/Hello: not_found: no", "details": []}} if one.process.args[0] == "node" else {})
+
+
+@pytest.mark.parametrize(("reply", "shown"), [("y", ("y",)), (None, ("None", "null"))])
+def test_question(script, reply, shown):
+    one = script(request_start="ask", options={"waits": True})
+    assert one.greet()["waits"] is True
+    one.value("request_start")
+    assert one.receive() == {"call": 7, "ask": {"id": 1, "text": "Sure? "}}
+    one.send({"stage": "asked", "call": 7, "id": 1, "reply": reply})
+    assert one.until_reply()[0][0]["log"]["text"] in [f"reply: {word}" for word in shown]
+
+
+@pytest.mark.parametrize("verb", ["ask", "own"])
+def test_end_of_the_call_ends_what_waits(script, verb):
+    one = script(request_start=verb)
+    one.greet()
+    one.value("request_start")
+    one.receive()
+    one.value("finish", number=1)
+    # The next call is handled, and nothing more is sent for the first.
+    one.value("request_start", call=8)
+    line = one.receive()
+    assert line.get("call") == 8 or line["call"]["of"] == 8
+    assert one.end()[0] == 0
+
+
+def test_values_that_go_on_are_replied_to_together(script):
+    one = script(response_message="nothing", options={"handler": {"reads": True}})
+    one.greet()
+    values = [{"stage": "response_message", "call": call, "value": number, "message": {}, **({} if number else FACTS)}
+              for number in range(100) for call in (7, 8)]  # fmt: skip
+    one.send(*values)
+    last, lines = {}, 0
+    while last != {7: 99, 8: 99}:
+        line = one.receive()
+        assert line.keys() == {"call", "upto"} and line["upto"] > last.get(line["call"], -1)
+        last[line["call"]] = line["upto"]
+        lines += 1
+    assert lines < 100
+
+
+def test_replies_of_concurrent_handlers_come_as_they_finish(language, script):
+    if language == "python":
+        pytest.skip("handlers without async are not concurrent")
+    one = script(request_message="sleep")
+    one.greet()
+    for number, time in enumerate(["0.5", "0.05", "0.001"]):
+        one.value("request_message", number, message={"text": time})
+    # No "upto" for a value after one that waits.
+    assert [one.receive() for _ in range(3)] == [{"call": 7, "value": 2}, {"call": 7, "value": 1}, {"call": 7, "upto": 0}]
+
+
+def test_started_by_hand(language):
+    command = [*map(str, COMMANDS[language.split()[0]])]
+    done = subprocess.run(
+        ["script", "-qec", " ".join(command), "/dev/null"], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+        env=ENVIRONMENT | {"DO": '{"request_start":"nothing"}'}, timeout=PATIENCE_SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 2 and "rpcurl --script ./everything" in done.stdout and "rpcurl plugins check" in done.stdout
+
+
+SERVERS = {
+    "python": """
+from rpcurl import interceptor
+@interceptor.request_start
+def f(call):
+    call.headers["x-n"] = call.attributes["n"]
+interceptor.serve("s.sock")
+""",
+    "python async": """
+from rpcurl import interceptor
+@interceptor.request_start
+async def f(call):
+    call.headers["x-n"] = call.attributes["n"]
+interceptor.serve("s.sock")
+""",
+    "node": """
+const { interceptor } = require("rpcurl");
+interceptor.requestStart((call) => call.headers.set("x-n", call.attributes.get("n")));
+interceptor.serve("s.sock");
+""",
+}
+
+
+def test_unix_socket_serves_several_runs(language, tmp_path):
+    path = tmp_path / "s.sock"
+    path.touch()
+    program = "node" if language == "node" else "python3"
+    (tmp_path / "serve").write_text(SERVERS[language])
+    process = Process([program, "serve"], cwd=tmp_path, env=ENVIRONMENT)
+    try:
+        wait_until(lambda: path.is_socket(), "the socket")
+        assert path.stat().st_mode & 0o077 == 0
+        sockets = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+        runs = []
+        for number, one in enumerate(sockets):
+            wait_until(lambda one=one: one.connect_ex(str(path)) in (0, 106), "a connection")
+            runs.append(Lines(one.fileno(), one.fileno()))
+            assert runs[-1].greet()["stages"] == ["request_start", "finish"]
+        for number, run in enumerate(runs):
+            run.value("request_start", headers=[], attributes={"n": str(number)})
+        assert [run.until_reply()[1] for run in runs] == [{"headers": {"set": {"x-n": str(number)}}} for number in range(3)]
+        sockets[0].close()
+        runs[1].value("request_start", call=8, headers=[], attributes={"n": "4"})
+        assert runs[1].until_reply(call=8)[1] == {"headers": {"set": {"x-n": "4"}}}
+        for one in sockets:
+            one.close()
+        process.terminate()
+        assert process.wait() == 0 and not path.exists()
+    finally:
+        process.kill()
+        process.wait()
