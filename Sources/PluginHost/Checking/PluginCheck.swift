@@ -5,7 +5,8 @@ import RPCurlPlatform
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// Checks a plugin for its author: first its file, without running its code, then its whole life cycle.
+/// Checks a plugin or a script for its author: of a plugin first the file, without running its code, then the whole life
+/// cycle.
 package struct PluginCheck {
   /// A result of the check.
   package enum Line: Sendable, Equatable {
@@ -19,7 +20,7 @@ package struct PluginCheck {
     case unexercised(String)
   }
 
-  /// An error in the plugin.
+  /// An error in the plugin or the script.
   package struct Fault: Error, Sendable, Equatable {
     /// The step that failed.
     package let step: String
@@ -27,6 +28,11 @@ package struct PluginCheck {
     package let reason: String
     /// A suggestion, if there is one.
     package let hint: String?
+
+    /// Makes an error.
+    package init(step: String, reason: String, hint: String?) {
+      (self.step, self.reason, self.hint) = (step, reason, hint)
+    }
   }
 
   private let loader: PluginLoader
@@ -51,29 +57,36 @@ package struct PluginCheck {
     self.report = report
   }
 
-  /// Runs all checks.
+  /// Runs all checks of a plugin.
   package func run(_ spec: InterceptorSpec) throws(Fault) {
     let file = try inspect(spec.name)
     var strict = spec
     strict.common.isStrict = true
     let plugin = try attempt("loading") { () throws(PluginError) in try loader.load(strict) }
-    try requireNoMisuse(plugin, "loading")
+    let subject = CheckedInterceptor(plugin)
+    try requireNoMisuse(subject, "loading")
     passed("loaded: \(plugin.name)\(plugin.version.isEmpty ? "" : " \(plugin.version)")")
     if plugin.summary.isEmpty { report(.note("it has no summary for \"rpcurl plugins\"")) }
     if file.version.minor > UInt32(RPCURL_ABI_MINOR) {
       report(.note("it was built against an ABI newer than \(PluginLoader.abiVersion)"))
     }
-    let gaps = try runCalls(plugin)
+    let gaps = try runCalls(subject)
     if try attempt("its own test", { () throws(PluginError) in try plugin.check() }) {
-      try requireNoMisuse(plugin, "its own test")
+      try requireNoMisuse(subject, "its own test")
       passed("its own test")
     }
     for callback in plugin.blockingCallbacks {
       report(.warning("\(callback) blocked the loop for more than \(PLUGIN_GUARD_PATIENCE_MS) ms"))
     }
     plugin.unload()
-    try requireNoMisuse(plugin, "unload")
+    try requireNoMisuse(subject, "unload")
     passed("unloaded")
+    for gap in gaps { report(.unexercised(gap)) }
+  }
+
+  /// Runs the checks of an interceptor that is no plugin, after its start and before its end.
+  package func run(_ subject: CheckedInterceptor) throws(Fault) {
+    let gaps = try runCalls(subject)
     for gap in gaps { report(.unexercised(gap)) }
   }
 
@@ -138,32 +151,32 @@ package struct PluginCheck {
   }
 
   /// Makes all calls. Returns what they did not exercise.
-  private func runCalls(_ plugin: LoadedPlugin) throws(Fault) -> [String] {
-    var registration = plugin.registration
+  private func runCalls(_ checked: CheckedInterceptor) throws(Fault) -> [String] {
+    var registration = checked.registration
     registration.scope = .all
-    let coverage = SelfTestCoverage(registration.factory)
+    let coverage = SelfTestCoverage(registration.factory, checked.kind)
     registration.factory = coverage
     let network = SelfTestNetwork(loop, coverage)
     let subjects = try subjects()
     guard let first = subjects.first else { return [] }
     let outside = network.outside(first.facts, log: loader.log)
-    plugin.registration.factory.attach(outside)
+    checked.registration.factory.attach(outside)
     for subject in subjects {
       var failures: [RPCError?] = []
       for surroundings in Surroundings.allCases {
         for course in surroundings.courses {
           let chain = surroundings.chain(registration, subject)
           let call = SelfTestCall(subject, course, chain, loop: loop, network: network, log: loader.log)
-          let failure = try run(call, plugin, coverage, "call: \(call.name)\(surroundings.rawValue)")
+          let failure = try run(call, checked, coverage, "call: \(call.name)\(surroundings.rawValue)")
           if course == .success, surroundings.courses.count > 1 { failures.append(failure) }
         }
       }
-      try requireSuccess(failures, subject, coverage)
+      try requireSuccess(failures, subject, checked, coverage)
     }
     let isConcluded = Locked(false)
-    plugin.registration.factory.conclude(outside) { isConcluded.withLock { $0 = true } }
+    checked.registration.factory.conclude(outside) { isConcluded.withLock { $0 = true } }
     _ = loop.run(for: .seconds(2), until: { isConcluded.withLock { $0 } })
-    try requireNoMisuse(plugin, "conclude")
+    try requireNoMisuse(checked, "conclude")
     return coverage.gaps
   }
 
@@ -176,26 +189,27 @@ package struct PluginCheck {
 
   /// Makes a call; returns the error if the plugin failed it.
   private func run(
-    _ call: SelfTestCall, _ plugin: LoadedPlugin, _ coverage: SelfTestCoverage, _ step: String
+    _ call: SelfTestCall, _ subject: CheckedInterceptor, _ coverage: SelfTestCoverage, _ step: String
   ) throws(Fault) -> RPCError? {
     let isInTime = call.run(for: limit)
     guard call.isFinished else {
       throw Fault(step: step, reason: "the call did not end, although it was canceled", hint: nil)
     }
-    try requireNoMisuse(plugin, step)
+    try requireNoMisuse(subject, step)
     var failure = coverage.takeMetricsError()
-    if let failure { report(.note("\(step): the plugin failed at metrics: \(failure.message)")) }
+    if let failure { report(.note("\(step): the \(subject.kind) failed at metrics: \(failure.message)")) }
     if !isInTime {
-      if let holder = call.holder, holder.name == plugin.name {
+      if let holder = call.holder, holder.name == subject.registration.name {
         throw Fault(
           step: step,
-          reason: "the plugin did not use the token of \(holder.stage) within \(Self.words(limit))",
-          hint: "each token that a callback keeps with RPCURL_LATER is used once; --call-time gives more time"
+          reason:
+            "the \(subject.kind) did not \(subject.duty) of \(holder.stage) within \(Self.words(limit))",
+          hint: "\(subject.rule); --call-time gives more time"
         )
       }
       report(.note("\(step): canceled after \(Self.words(limit))"))
-    } else if let error = call.end?.error, error.origin == .interceptor(plugin.name) {
-      report(.note("\(step): the plugin failed the call: \(error.code.name): \(error.message)"))
+    } else if let error = call.end?.error, error.origin == .interceptor(subject.registration.name) {
+      report(.note("\(step): the \(subject.kind) failed the call: \(error.code.name): \(error.message)"))
       failure = error
     }
     passed(step)
@@ -203,14 +217,15 @@ package struct PluginCheck {
   }
 
   private func requireSuccess(
-    _ failures: [RPCError?], _ subject: SelfTestSubject, _ coverage: SelfTestCoverage
+    _ failures: [RPCError?], _ subject: SelfTestSubject, _ checked: CheckedInterceptor,
+    _ coverage: SelfTestCoverage
   ) throws(Fault) {
     let hasRequested = coverage.takeRequests()
     guard let error = failures.first ?? nil, !failures.contains(nil) else { return }
     guard !hasRequested else { return coverage.note(failing: subject.name.method) }
     throw Fault(
       step: "calls: \(subject.name.method)",
-      reason: "the plugin failed every call: \(error.code.name): \(error.message)",
+      reason: "the \(checked.kind) failed every call: \(error.code.name): \(error.message)",
       hint: method == nil
         ? "if it requires certain messages, name their method: --descriptor-set FILE --method PKG.SERVICE/METHOD"
         : nil)
@@ -224,8 +239,8 @@ package struct PluginCheck {
     return "\(milliseconds / 1000)\(tenths == 0 ? "" : ".\(tenths)") s"
   }
 
-  private func requireNoMisuse(_ plugin: LoadedPlugin, _ step: String) throws(Fault) {
-    guard let misuse = plugin.misuses.first else { return }
-    throw Fault(step: step, reason: "the plugin misbehaves: \(misuse)", hint: nil)
+  private func requireNoMisuse(_ subject: CheckedInterceptor, _ step: String) throws(Fault) {
+    guard let misuse = subject.misuse() else { return }
+    throw Fault(step: step, reason: "the \(subject.kind) misbehaves: \(misuse)", hint: nil)
   }
 }

@@ -2,10 +2,12 @@ import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// Makes the interceptors of a plugin, and records what the calls of a check exercise of it. It belongs to the loop's thread.
+/// Makes the interceptors of a plugin or a script, and records what the calls of a check exercise of it. It belongs to the loop's thread.
 // Sendable because a factory is; its calls are those of one loop.
 final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
   private let plugin: any InterceptorFactory
+  /// The word for what is checked.
+  private let kind: String
   private var callCount = 0
   private var declinedCount = 0
   /// The stages at which the plugin wants to be called, and those at which it was.
@@ -20,7 +22,10 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
   /// Why the plugin failed at metrics, in the current call.
   private var metricsError: (any Error)?
 
-  init(_ plugin: any InterceptorFactory) { self.plugin = plugin }
+  init(_ plugin: any InterceptorFactory, _ kind: String) {
+    self.plugin = plugin
+    self.kind = kind
+  }
 
   var declaration: InterceptorDeclaration { plugin.declaration }
 
@@ -31,7 +36,7 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
       return nil
     }
     wanted.formUnion(interceptor.stages)
-    guard let interceptor = interceptor as? PluginInterceptor else { return interceptor }
+    guard let interceptor = interceptor as? any AnyStageInterceptor else { return interceptor }
     return RecordedInterceptor(interceptor, self)
   }
 
@@ -65,7 +70,7 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
 
   /// What was not exercised, a line each.
   var gaps: [String] {
-    guard declinedCount < callCount else { return ["the plugin declined all \(callCount) calls"] }
+    guard declinedCount < callCount else { return ["the \(kind) declined all \(callCount) calls"] }
     var gaps: [String] = []
     let missing = wanted.subtracting(reached)
     let missed = Stage.allCases.filter { missing.contains($0.set) }
@@ -78,7 +83,7 @@ final class SelfTestCoverage: InterceptorFactory, @unchecked Sendable {
     }
     if !failingMethods.isEmpty {
       let methods = failingMethods.joined(separator: ", ")
-      gaps.append("the success of \(methods), which the plugin fails, maybe for lack of such a response")
+      gaps.append("the success of \(methods), which the \(kind) fails, maybe for lack of such a response")
     }
     return gaps
   }
@@ -89,10 +94,10 @@ private final class RecordedInterceptor: AnyStageInterceptor {
   var stages: Stages { inner.stages }
   var messages: MessageAccesses { inner.messages }
   var requirements: InterceptorRequirements { inner.requirements }
-  private let inner: PluginInterceptor
+  private let inner: any AnyStageInterceptor
   private let coverage: SelfTestCoverage
 
-  init(_ inner: PluginInterceptor, _ coverage: SelfTestCoverage) {
+  init(_ inner: any AnyStageInterceptor, _ coverage: SelfTestCoverage) {
     self.inner = inner
     self.coverage = coverage
   }
