@@ -69,6 +69,7 @@ _rpcurl_arguments() {
 --every|||none
 --use|+||ask:use
 --plugin|+||ask:plugin
+--script|+||ask:script
 --no-use|+||ask:use
 --attribute|+||none
 --format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
@@ -150,6 +151,7 @@ _rpcurl_arguments() {
 --allow-unknown-fields|||flag
 --use|+||ask:use
 --plugin|+||ask:plugin
+--script|+||ask:script
 --no-use|+||ask:use
 --attribute|+||none
 --format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
@@ -227,6 +229,7 @@ _rpcurl_arguments() {
 --every|||none
 --use|+||ask:use
 --plugin|+||ask:plugin
+--script|+||ask:script
 --no-use|+||ask:use
 --attribute|+||none
 --format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
@@ -306,6 +309,7 @@ _rpcurl_arguments() {
 --every|||none
 --use|+||ask:use
 --plugin|+||ask:plugin
+--script|+||ask:script
 --no-use|+||ask:use
 --attribute|+||none
 -v --verbose|+|-i --include|flag
@@ -398,6 +402,7 @@ _rpcurl_arguments() {
 --jobs|||none
 --use|+||ask:use
 --plugin|+||ask:plugin
+--script|+||ask:script
 --no-use|+||ask:use
 --attribute|+||none
 -v --verbose|+|-i --include|flag

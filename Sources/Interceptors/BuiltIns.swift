@@ -30,6 +30,9 @@ package enum BuiltIns {
     /// Whether the value is the path of a file that is read or written.
     package var namesFile: Bool { form.hasSuffix("FILE") }
 
+    /// Whether the value is a command that is run.
+    package var isCommand: Bool { form.hasSuffix("=COMMAND") }
+
     /// Whether the value is a condition.
     package var isCondition: Bool { form.hasSuffix("=CONDITION") }
 
@@ -140,7 +143,7 @@ package enum BuiltIns {
       throw ConfigurationError(
         interceptor: InterceptorSpec.word(of: name), reason: "no built-in interceptor has this name",
         hint: correction(of: name).map { "did you mean \($0)?" }
-          ?? "built-in: \(all.map(\.name).joined(separator: ", ")); load plugins with --plugin"
+          ?? "built-in: \(all.map(\.name).joined(separator: ", ")); load plugins with --plugin, scripts with --script"
       )
     }
     do throws(ConfigurationError) {

@@ -361,6 +361,18 @@ def test_plugins_are_found_and_not_loaded(directory, complete, monkeypatch):
     assert list(complete("plugin", "broken,str")) == ["broken,strict="]
 
 
+def test_scripts_are_files_that_can_run(directory, complete):
+    for name, mode in [("sign.py", 0o755), ("other.py", 0o644), ("sub/x.sh", 0o755), ("a.so", 0o755)]:
+        (directory / name).parent.mkdir(exist_ok=True)
+        (directory / name).write_bytes(b"\x7fELF" + bytes(60) if name == "a.so" else b"#!/bin/sh\n")
+        (directory / name).chmod(mode)
+    assert list(complete("script", "")) == ["./sign.py", "./sub/"]
+    assert list(complete("script", "./s")) == ["./sign.py", "./sub/"]
+    assert list(complete("script", "sub/")) == ["sub/x.sh"]
+    # It would be searched in $PATH.
+    assert list(complete("script", "si")) == []
+
+
 def test_errors_are_not_printed(rpcurl):
     for words in [(), ("use",), ("nothing", "", "", ""), ("method", "", "::", "", "--protoset"), ("method", "", "", "", "--protoset", "/none")]:
         rpcurl("complete", *words).succeeds()

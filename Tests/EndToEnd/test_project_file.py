@@ -195,7 +195,7 @@ def test_config_reads_only_the_named_file(project):
 
 EFFECTS = [
     "--use auth,bearer=cmd:touch ran", "--use header,set=x:cmd:touch ran", "--bearer cmd:touch ran", "-u cmd:touch ran", "--plugin x,key=cmd:touch ran", "--use record,file=written",
-    "--use log,file=written", "--use header,set=x:env:SECRET", "--plugin ./evil.so", "--plugin ?evil", "-o written",
+    "--use log,file=written", "--use header,set=x:env:SECRET", "--plugin ./evil.so", "--script ./evil.py", "--use script,run=./evil.py", "--use script,connect=unix:s", "--plugin ?evil", "-o written",
     "-d @/etc/hostname", "-d {}", "--bearer @/etc/hostname", "--bearer x", "-u a:b", "-n", "--netrc-file netrc",
     "--cert c.pem", "--key k.pem", "--pass @f", "-k", "--insecure=false", "--cacert ca.pem", "--capath ca", "--servername x",
     "--authority x", "-x http://proxy:1", "--proxy-user a:b", "--resolve a:1:127.0.0.1", "--connect-to a:1:b:2",

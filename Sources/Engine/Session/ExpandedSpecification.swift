@@ -133,6 +133,12 @@ struct ExpandedSpecification {
     let key = BuiltIns.key(key, of: name)
     guard value.hasValue else { return try checkShortForm(key) }
     if key?.namesFile == true { try value.checkPath() }
+    if key?.isCommand == true {
+      throw Failure(
+        .usage, "", "a value cannot be part of a command (\(name), \(self.key))",
+        hint:
+          "type it without references; a script reads attributes of the call: options --attribute KEY=VALUE")
+    }
     // In quotes and in JSON there is no notation of a value from elsewhere.
     guard !isMarked else { return }
     let part = key?.hasNamedValue == true ? value.after(":") ?? value : value

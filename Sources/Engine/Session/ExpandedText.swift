@@ -54,7 +54,7 @@ struct ExpandedText {
     case .afterAt:
       let text = text
       if text.begins(with: "@") { try suffix(text.unicodeScalars.count - 1).checkPath() }
-    case .interceptor, .none: break
+    case .interceptor, .command, .none: break
     }
   }
 

@@ -175,7 +175,7 @@ extension Session {
 
   /// Throws if the options of `options` are invalid, or are set in another way.
   static func checkOptions(_ invocation: Invocation) throws(Failure) {
-    guard invocation.last(of: [.use, .plugin]) == nil else {
+    guard invocation.last(of: [.use, .plugin, .script]) == nil else {
       throw Failure(
         .usage, "options", "interceptors are added by commands", hint: "use NAME, plugin load PATH")
     }

@@ -126,13 +126,14 @@ extension ChainArguments.Entry {
     switch self {
     case .builtIn(let text, _): ["--use", text]
     case .plugin(let text, _): ["--plugin", text]
+    case .script(let command, _): ["--script", command]
     }
   }
 
   /// The session command.
   package var line: String {
     switch self {
-    case .builtIn(let text, _): "use \(Template.quoting(text))"
+    case .builtIn, .script: "use \(Template.quoting(text))"
     case .plugin(let text, _): "plugin load \(Template.quoting(text))"
     }
   }

@@ -2,16 +2,24 @@
 /// interpret is an error, unless it is quoted.
 package enum CommandWords {
   /// The words of a command, at least one.
-  package static func split(_ text: some StringProtocol) throws(LanguageError) -> [String] {
+  ///
+  /// - Parameters:
+  ///   - text: The command.
+  ///   - mark: The text in front of it, for hints.
+  ///   - example: A command, for hints.
+  package static func split(
+    _ text: some StringProtocol, after mark: String = "cmd:", example: String = "cat token"
+  ) throws(LanguageError) -> [String] {
     var words: [String] = []
     var rest = Substring(text).unicodeScalars
     while true {
       rest = rest.drop(while: isBlank)
       guard !rest.isEmpty else { break }
-      words.append(try word(&rest))
+      words.append(try word(&rest, mark))
     }
     guard let program = words.first, !program.isEmpty else {
-      throw LanguageError("missing command after cmd:", hint: "write it with its arguments: cmd:cat token")
+      throw LanguageError(
+        "missing command after \(mark)", hint: "write it with its arguments: \(mark)\(example)")
     }
     guard !words.contains(where: { $0.utf8.contains(0) }) else {
       throw LanguageError("a command cannot contain a zero byte")
@@ -24,19 +32,21 @@ package enum CommandWords {
   }
 
   /// Takes the word that a text begins with.
-  private static func word(_ rest: inout Substring.UnicodeScalarView) throws(LanguageError) -> String {
+  private static func word(
+    _ rest: inout Substring.UnicodeScalarView, _ mark: String
+  ) throws(LanguageError) -> String {
     var word = String.UnicodeScalarView()
-    if let first = rest.first, first == "~" || first == "#" { throw special(first) }
+    if let first = rest.first, first == "~" || first == "#" { throw special(first, mark) }
     while let scalar = rest.first, !isBlank(scalar) {
       rest.removeFirst()
       switch scalar {
       case "'": word += try quoted(&rest)
-      case "\"": word += try doubleQuoted(&rest)
+      case "\"": word += try doubleQuoted(&rest, mark)
       case "\\":
         guard let next = rest.popFirst() else { throw LanguageError("the command ends with a backslash") }
         // A backslash removes a line end.
         if next != "\n" { word.append(next) }
-      case "|", "&", ";", "<", ">", "(", ")", "$", "`": throw special(scalar)
+      case "|", "&", ";", "<", ">", "(", ")", "$", "`": throw special(scalar, mark)
       default: word.append(scalar)
       }
     }
@@ -52,13 +62,13 @@ package enum CommandWords {
   }
 
   private static func doubleQuoted(
-    _ rest: inout Substring.UnicodeScalarView
+    _ rest: inout Substring.UnicodeScalarView, _ mark: String
   ) throws(LanguageError) -> String.UnicodeScalarView {
     var text = String.UnicodeScalarView()
     while let scalar = rest.popFirst() {
       switch scalar {
       case "\"": return text
-      case "$", "`": throw special(scalar)
+      case "$", "`": throw special(scalar, mark)
       case "\\":
         guard let next = rest.popFirst() else { break }
         if !"$`\"\\\n".unicodeScalars.contains(next) { text.append(scalar) }
@@ -69,9 +79,9 @@ package enum CommandWords {
     throw LanguageError("a double quote is not closed")
   }
 
-  private static func special(_ scalar: Unicode.Scalar) -> LanguageError {
+  private static func special(_ scalar: Unicode.Scalar, _ mark: String) -> LanguageError {
     LanguageError(
       "no shell runs the command, so \(scalar) has no effect",
-      hint: "quote the sign, or write cmd:sh -c 'COMMAND'")
+      hint: "quote the sign, or write \(mark)sh -c 'COMMAND'")
   }
 }

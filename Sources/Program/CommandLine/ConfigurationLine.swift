@@ -193,7 +193,7 @@ extension Invocation {
       guard argument.origin.file == path else { return false }
       switch OptionTable[argument.id].trust {
       case .credentials, .header: return true
-      case .interceptor: return argument.id == .plugin || !isHarmless(argument.interceptorName ?? "")
+      case .interceptor: return argument.id != .use || !isHarmless(argument.interceptorName ?? "")
       case .harmless, .projectPath, .effects: return false
       }
     }
@@ -254,8 +254,18 @@ extension Invocation {
 extension Argument {
   /// The name of the interceptor or plugin that the option adds to the chain; nil for another option.
   package var interceptorName: String? {
-    guard id == .use || id == .plugin, let string else { return nil }
-    return Self.interceptorName(string)
+    guard let string else { return nil }
+    return switch id {
+    case .use, .plugin: Self.interceptorName(string)
+    case .script: Self.scriptName(string)
+    default: nil
+    }
+  }
+
+  /// The name of the file in the command of a script.
+  package static func scriptName(_ command: String) -> String {
+    let path = command.split(separator: " ").first ?? ""
+    return String(path.filter { $0 != "'" && $0 != "\"" }.split(separator: "/").last ?? "")
   }
 
   /// The name in `NAME|PATH[,KEY=VALUE…]`: of a plugin, that of its file without `.so`.

@@ -247,6 +247,8 @@ package struct Option: Sendable {
     case afterAt
     /// The value is an interceptor, whose settings may be paths.
     case interceptor
+    /// The value is a command, whose program may be a path.
+    case command
   }
 
   /// How the value names a file.
@@ -255,6 +257,7 @@ package struct Option: Sendable {
     case "file", "dir": .whole
     case _ where completionKind.hasPrefix("at:"): .afterAt
     case "ask:use", "ask:plugin": .interceptor
+    case "ask:script": .command
     default: secrecy == .whole ? .afterAt : .none
     }
   }

@@ -16,7 +16,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Batch
   case each, rows, jobs, unordered, failEarly, repeats, every
   // Interceptors
-  case use, plugin, noUse, attribute
+  case use, plugin, script, noUse, attribute
   // Output
   case format, textFormat, emitDefaults, enumNumbers, int64Numbers, bytesForm, protoNames, unknownFields
   case filter, filterMissing, raw, limit

@@ -5,7 +5,8 @@ package enum SessionHint {
   private static let forms = [
     ("run \"rpcurl list", "run \"list"),
     ("use http:// in the URL, or --plaintext with HOST:PORT", "write target http://HOST:PORT"),
-    ("with --plugin", "with plugin load"), ("use --use ", "use "), ("use --", "use options --"),
+    ("with --plugin", "with plugin load"), ("write --plugin ", "write plugin load "),
+    ("write --script ", "write use script,run="), ("use --use ", "use "), ("use --", "use options --"),
   ]
 
   /// A hint as it applies to a session.

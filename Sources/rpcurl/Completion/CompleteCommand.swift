@@ -16,6 +16,7 @@ enum CompleteCommand {
       switch line.kind {
       case "use": LineCompletion(line).interceptor
       case "plugin": PluginCompletion.plugins(line)
+      case "script": PluginCompletion.scripts(line)
       case "header": LineCompletion(line).header
       case "data": LineCompletion(line).data
       case "value": LineCompletion(line).value

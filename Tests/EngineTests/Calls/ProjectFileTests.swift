@@ -260,6 +260,10 @@ struct ProjectFileTests {
       --plugin ./sign.so,key=@key,cert=file
       --plugin ?lib/other,,1.so
       --plugin byname
+      --script ./sign.py --key './k y'
+      --script '../a b/s,1.py'
+      --script python3 ./x.py
+      --script /usr/bin/x
       target unix:x.sock
       """)
     try folder().write("p/there.proto", [])
@@ -279,6 +283,10 @@ struct ProjectFileTests {
       invocation.texts(.use) == [
         "auth,bearer=@\(p)/a,,b", "header,set=x:y,set=z:@\(p)/file,add=z:@@f,set=q:env:r",
         "log,file=\(p)/log.txt,redact=@\(p)/list", "header,set=a:@@b",
+      ])
+    #expect(
+      invocation.texts(.script) == [
+        "\(p)/sign.py --key './k y'", "'\(p)/../a b/s,1.py'", "python3 ./x.py", "/usr/bin/x",
       ])
     #expect(
       invocation.texts(.plugin) == [

@@ -102,6 +102,13 @@ struct ConfigurationTests {
     #expect(invocation.omitted.count == 1)
   }
 
+  @Test(arguments: ["x.py", "./x.py"]) func omitsScriptOfConfiguration(name: String) {
+    let invocation = configured("--no-use \(name) h M", ["--script '/a/x.py' --key k", "--use log"])
+    #expect(invocation.errors == [])
+    #expect(invocation.omitted.map(\.id) == [.script])
+    #expect(invocation.all(of: [.use, .script]).map(\.id) == [.use])
+  }
+
   @Test(arguments: [
     (["--use retry"], "retri", "did you mean retry?"), (["--use retry"], "x", "the configuration has retry"),
     ([], "retry", "no configuration file that was read has interceptors"),
@@ -115,11 +122,12 @@ struct ConfigurationTests {
     var invocation = layered(
       "--bearer t -H a:b M",
       user: [
-        "-H x: y", "--rpc-header x: z", "--use auth,bearer=env:T", "--use retry", "--plugin p", "--cert c",
+        "-H x: y", "--rpc-header x: z", "--use auth,bearer=env:T", "--use retry", "--plugin p", "--script s",
+        "--cert c",
         "--netrc", "-d {}", "--proxy p", "--max-time 1",
       ], project: ["-H p: q"])
     let withheld = invocation.withholdCredentials(of: "user") { $0 == "retry" }
-    #expect(withheld.map(\.id) == [.header, .rpcHeader, .use, .plugin, .cert, .netrc, .data])
+    #expect(withheld.map(\.id) == [.header, .rpcHeader, .use, .plugin, .script, .cert, .netrc, .data])
     #expect(invocation.arguments.map(\.id) == [.use, .proxy, .maxTime, .header, .bearer, .header])
   }
 

@@ -121,7 +121,7 @@ struct OptionTableTests {
   /// The options that need trust, of which `credentials` and `interceptor` of the user's configuration do not apply to
   /// the target of a project file that is not trusted.
   private static let needTrust: [Option.Trust: Set<OptionID>] = [
-    .interceptor: [.use, .plugin],
+    .interceptor: [.use, .plugin, .script],
     .credentials: [
       .cert, .certType, .key, .pass, .user, .bearer, .netrc, .netrcFile, .data, .type, .from, .to, .delimited,
       .pretty, .noUnknownFields, .allowPartial, .noSchema, .protoDir, .method, .callTime, .lang, .dir,

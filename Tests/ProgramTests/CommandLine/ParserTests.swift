@@ -76,8 +76,8 @@ struct ParserTests {
   }
 
   @Test func keepsPositions() {
-    let invocation = parse("--use log --plugin a.so h --use=retry M")
-    #expect(invocation.arguments.map(\.id) == [.use, .plugin, .use])
+    let invocation = parse("--use log --plugin a.so h --script=./s.py M")
+    #expect(invocation.arguments.map(\.id) == [.use, .plugin, .script])
     #expect(
       invocation.arguments.map(\.origin) == [.typed(index: 0), .typed(index: 2), .typed(index: 5)])
     #expect(invocation.positionals.map(\.origin) == [.typed(index: 4), .typed(index: 6)])

@@ -89,7 +89,7 @@ package struct SettingCompletion {
     let form = String(key.form.dropFirst(key.name.utf8.count + 1))
     var scope = scope
     switch form {
-    case "FILE": return files(typed)
+    case "FILE", "COMMAND": return files(typed)
     case "PATH", "PATH=VALUE", "FROM:TO", "PATH:FUNCTION", "CONDITION":
       scope.types = types(Self.messages(of: key))
     default: break

@@ -11,7 +11,7 @@ extension Argument {
     switch OptionTable[id].pathForm {
     case .whole: break
     case .afterAt where path.begins(with: "@"): path = String(path.unicodeScalars.dropFirst())
-    case .afterAt, .interceptor, .none: return false
+    case .afterAt, .interceptor, .command, .none: return false
     }
     var status = stat()
     let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO

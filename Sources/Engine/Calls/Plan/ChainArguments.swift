@@ -1,28 +1,41 @@
+import RPCurlChain
 import RPCurlProgram
 
 /// The interceptors that the options specify, in order.
 package struct ChainArguments: Equatable {
-  /// A `--use` or `--plugin` with its value.
+  /// A `--use`, `--plugin` or `--script` with its value.
   package enum Entry: Equatable {
     case builtIn(String, Origin = .session)
     case plugin(String, Origin = .session)
+    /// The command of a script, which is short for a built-in interceptor.
+    case script(String, Origin = .session)
 
     /// The interceptor with its settings, as typed.
     package var text: String {
       switch self {
       case .builtIn(let text, _), .plugin(let text, _): text
+      case .script(let command, _): "script,run=\(SettingScanner.inQuotes(command))"
+      }
+    }
+
+    /// The name that `--no-use` omits.
+    private var name: String {
+      if case .script(let command, _) = self {
+        Argument.scriptName(command)
+      } else {
+        Argument.interceptorName(text)
       }
     }
 
     /// The line of an omitted interceptor for `--explain` and `chain`: its name, and its place in the configuration.
     package var omission: String {
-      "\(Argument.interceptorName(text)) (--no-use; \(origin.place ?? ""))"
+      "\(name) (--no-use; \(origin.place ?? ""))"
     }
 
     /// Where the option was given.
     package var origin: Origin {
       switch self {
-      case .builtIn(_, let origin), .plugin(_, let origin): origin
+      case .builtIn(_, let origin), .plugin(_, let origin), .script(_, let origin): origin
       }
     }
   }
@@ -41,6 +54,7 @@ package struct ChainArguments: Equatable {
     return switch argument.id {
     case .use: .builtIn(text, argument.origin)
     case .plugin: .plugin(text, argument.origin)
+    case .script: .script(text, argument.origin)
     default: nil
     }
   }

@@ -100,18 +100,22 @@ package struct ChainSource {
     } catch let error as ConfigurationError {
       throw Failure(.interceptor, "", error.description, hint: error.hint).at(entry.origin)
     } catch let error as PluginError {
-      throw Failure(.interceptor, "", error.description, hint: builtIn(entry) ?? error.hint).at(entry.origin)
+      throw Failure(.interceptor, "", error.description, hint: other(entry) ?? error.hint).at(entry.origin)
     } catch {
       throw Failure(.internalError, "interceptor", "\(error)")
     }
   }
 
-  /// The hint for a plugin with the name of a built-in interceptor; nil for any other.
-  private static func builtIn(_ entry: ChainArguments.Entry) -> String? {
-    guard case .plugin(let text, _) = entry, case let name = text.parted(at: ",").before,
-      BuiltIns.all.contains(where: { $0.name == name })
+  /// The hint for a plugin with the name of a built-in interceptor or of a script; nil for any other.
+  private static func other(_ entry: ChainArguments.Entry) -> String? {
+    guard case .plugin(let text, _) = entry,
+      case let name = String(text.parted(at: ",").before.drop { $0 == "?" })
     else { return nil }
-    return "\(name) is built in: write --use instead of --plugin"
+    if BuiltIns.all.contains(where: { $0.name == name }) {
+      return "\(name) is built in: write --use instead of --plugin"
+    }
+    guard ScriptFile.isScript(name) else { return nil }
+    return "it is a script: write --script \(name.contains("/") ? name : "./\(name)")"
   }
 
   private static func make(_ entry: ChainArguments.Entry, _ setup: ChainSetup) throws -> Member? {
@@ -119,8 +123,8 @@ package struct ChainSource {
     let loader = loader(console, log: console.log(showingDebug: setup.verbosity > 1))
     let sources = ValueSources.system(waitLimit: setup.waitLimit, time: setup.time)
     switch entry {
-    case .builtIn(let text, _):
-      let spec = try BuiltIns.spec(parsing: text, sources: sources)
+    case .builtIn, .script:
+      let spec = try BuiltIns.spec(parsing: entry.text, sources: sources)
       let registration = try BuiltIns.registration(
         spec, services: SystemServices(console, waitLimit: setup.waitLimit, isDry: setup.isDry))
       let defaults = BuiltIns.all.first { $0.name == spec.name }?.defaults(

@@ -52,7 +52,7 @@ extension Argument {
     case .none, .attribute, .variable: false
     case .whole, .login: true
     case .header: text.map { $0.begins(with: "@") || names.contains($0.parted(at: ":").before) } ?? false
-    case .settings: id == .plugin || !BuiltIns.areHarmless(interceptorName ?? "")
+    case .settings: id != .use || !BuiltIns.areHarmless(interceptorName ?? "")
     }
   }
 }

@@ -111,7 +111,18 @@ struct ProjectLines {
     case .whole: return value == "-" ? value : absolute(value)
     case .afterAt: return afterAt(value)
     case .interceptor: return interceptor(value, isPlugin: option.id == .plugin)
+    case .command: return command(value)
     }
+  }
+
+  /// A command with the absolute path of its program, if that is a relative path. Its arguments stay as they are.
+  private func command(_ text: String) -> String {
+    guard var words = try? CommandWords.split(text), words[0].contains("/"), !words[0].begins(with: "/")
+    else {
+      return text
+    }
+    words[0] = absolute(words[0])
+    return words.map { ShellText($0).quoted }.joined(separator: " ")
   }
 
   /// `@FILE`; `@` and `@-` are standard input, and `@@` is an escape in settings.
@@ -143,6 +154,9 @@ struct ProjectLines {
       return plain == unquoted(text) ? text : quoted(plain)
     }
     guard let key else { return text }
+    if key.isCommand, let written = try? SettingScanner.value(text) {
+      return SettingScanner.inQuotes(command(written))
+    }
     if key.namesFile {
       let path = text.begins(with: "'") ? (try? SettingScanner.value(text)).map(quoted) ?? text : text
       return path == "-" ? path : absoluteQuoted(path)

@@ -69,7 +69,8 @@ package struct WrittenSecrets {
     case .header: return header(value)
     case .attribute: return attribute(value)
     case .variable: return named(value, "=", "variable")
-    case .settings: return Word(before: spec(value), placeholder: nil)
+    // The arguments of a script are those of a program, which others can list.
+    case .settings: return Word(before: option == .script ? value : spec(value), placeholder: nil)
     case .login, .whole:
       let isSecret = definition.secrecy == .login ? value.contains("@") : !WholeValue.isElsewhere(value)
       guard isSecret, !showsSecrets else {

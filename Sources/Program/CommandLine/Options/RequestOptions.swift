@@ -222,10 +222,17 @@ extension OptionTable {
       example: "rpcurl --plugin ./sign.so,key=env:KEY https://demo.example demo.v1.Demo/Hello",
       expressed: .k6, repeats: true, trust: .interceptor, secrecy: .settings, completion: "ask:plugin"),
     Option(
+      .script, "--script", .text, "COMMAND", .interceptors, .callers,
+      "Add a script to the chain, in the order given; may repeat.",
+      "A script is a program in any language that receives calls as lines of JSON: see rpcurl-script(7). COMMAND is its path "
+        + "and arguments, with quotes as in a shell; no shell runs it. It is short for --use script,run=COMMAND.",
+      example: "rpcurl --script './sign.py --key k' https://demo.example demo.v1.Demo/Hello",
+      expressed: .k6, repeats: true, trust: .interceptor, secrecy: .settings, completion: "ask:script"),
+    Option(
       .noUse, "--no-use", .text, "NAME", .interceptors, .callers,
       "Omit an interceptor or plugin of the configuration from the chain; may repeat.",
-      "NAME is the name of the interceptor, or of the plugin without directory and .so. Interceptors of the command line "
-        + "are not omitted.",
+      "NAME is the name of the interceptor, of the plugin without directory and .so, or of the file of a script. Interceptors "
+        + "of the command line are not omitted.",
       example: "rpcurl --no-use retry https://demo.example demo.v1.Demo/Hello",
       expressed: .k6, repeats: true, isConfigurable: false, completion: "ask:use"),
     Option(
