@@ -33,7 +33,7 @@ VERSION := $(shell sed -n 's/.*static let current = "\(.*\)"/\1/p' Sources/Engin
 ABI     := $(shell awk '/define RPCURL_ABI_M(AJ|IN)OR/ { printf "%s%s", dot, $$3; dot = "." }' Sources/CPlugins/include/rpcurl/plugin.h)
 
 # What is installed, SOURCE:PLACE below PREFIX. `make uninstall` removes the same.
-files-of = $(shell find $(1) ! -type d ! -path '*/.build/*' ! -name '*.so' ! -name Package.resolved)
+files-of = $(shell find $(1) ! -type d ! -path '*/.build/*' ! -name '*.so' ! -name '*.pyc' ! -name Package.resolved)
 EXAMPLES  := stamp sign redact approve count
 INSTALLED := \
   $(STRIPPED):bin/rpcurl \
@@ -45,6 +45,8 @@ INSTALLED := \
   Plugins/rpcurl.pc.in:lib/pkgconfig/rpcurl.pc \
   $(foreach file,$(call files-of,Plugins/SwiftKit),$(file):$(file:Plugins/%=share/rpcurl/%)) \
   Plugins/RustKit/rpcurl.rs:share/rpcurl/RustKit/rpcurl.rs \
+  $(foreach kit,rpcurl.py rpcurl.js,Plugins/ScriptKit/$(kit):share/rpcurl/ScriptKit/$(kit)) \
+  $(foreach file,$(call files-of,Plugins/ScriptKit/examples),$(file):share/doc/rpcurl/examples/scripts/$(notdir $(file))) \
   docs/rpcurl.tmLanguage.json:share/rpcurl/rpcurl.tmLanguage.json \
   $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
   $(foreach file,README.md CHANGELOG.md LICENSE docs/session.svg,$(file):share/doc/rpcurl/$(file))

@@ -73,7 +73,7 @@ INSERTED = [
     ("rpcurl --plaintext --format ev", "rpcurl --plaintext --format events "),
     ("rpcurl list --format j", "rpcurl list --format json "),
     ("rpcurl plugins n", "rpcurl plugins new "),
-    ("rpcurl plugins new --lang s", "rpcurl plugins new --lang swift "),
+    ("rpcurl plugins new --lang sw", "rpcurl plugins new --lang swift "),
     ("rpcurl --protoset de", "rpcurl --protoset demo.binpb "),
     ("rpcurl --protoset=de", "rpcurl --protoset=demo.binpb "),
     ("rpcurl -d @req", "rpcurl -d @request.json "),

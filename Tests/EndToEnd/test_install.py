@@ -27,9 +27,10 @@ PLACES = {
     "share/zsh/site-functions/_rpcurl",
 }
 FOLDERS = {
-    "share/doc/rpcurl/examples": ["stamp", "sign", "redact", "approve", "count"],
+    "share/doc/rpcurl/examples": ["stamp", "sign", "redact", "approve", "count", "scripts/sign.py"],
     "share/man": ["man1/rpcurl.1", "man3/rpcurl-plugin.3", "man5/rpcurl-config.5", "man7/rpcurl-retry.7"],
     "share/rpcurl/RustKit": ["rpcurl.rs"],
+    "share/rpcurl/ScriptKit": ["rpcurl.py", "rpcurl.js"],
     "share/rpcurl/SwiftKit": ["Package.swift", "plugin.mk", "Sources/CRPCURLPlugin/include/rpcurl/plugin.h"],
 }
 
@@ -92,7 +93,9 @@ def test_all_files_are_installed(prefix):
     assert {page.name for page in (prefix / "share" / "man").rglob("*.?")} == pages
     assert not [f for f in found if (prefix / f).is_symlink()]
     executable = {f for f in found if os.access(prefix / f, os.X_OK)}
-    assert executable == {"bin/rpcurl", "share/doc/rpcurl/examples/redact/generate.sh"}
+    examples = "share/doc/rpcurl/examples"
+    scripts = {f"{examples}/scripts/{path.name}" for path in (ROOT / "Plugins/ScriptKit/examples").iterdir()}
+    assert executable == {"bin/rpcurl", f"{examples}/redact/generate.sh"} | scripts
 
 
 def test_links_of_the_readme_are_installed(prefix):

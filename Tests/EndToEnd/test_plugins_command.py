@@ -281,6 +281,24 @@ def test_new_in_other_languages_builds_and_passes_its_own_test(
 
 
 
+@pytest.mark.parametrize(("language", "ending"), [("python", "py"), ("js", "js"), ("sh", "sh")])
+def test_new_script_passes_its_own_test(rpcurl, tmp_path, language, ending):
+    if shutil.which({"python": "python3", "js": "node", "sh": "jq"}[language]) is None:
+        pytest.skip(f"{language} is not installed")
+    folder = tmp_path / "my-script"
+    rpcurl("plugins", "new", "my-script", "--lang", language, "--dir", folder).succeeds().prints(f"make -C {folder} test")
+    executable = {path.name for path in folder.iterdir() if os.access(path, os.X_OK)}
+    assert executable == {f"my-script.{ending}", f"test_my-script.{ending}"} and "@" not in (folder / "README.md").read_text()
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NODE_PATH")}
+    subprocess.run([folder / f"test_my-script.{ending}"], check=True, env=environment, capture_output=True)
+    kit = folder / f"rpcurl.{ending}"
+    assert not kit.exists() or kit.read_text() == (ROOT / "Plugins" / "ScriptKit" / kit.name).read_text()
+
+
+def test_new_script_has_another_name_than_the_kit(rpcurl, tmp_path):
+    rpcurl("plugins", "new", "rpcurl", "--lang", "js", "--dir", tmp_path / "d").fails(2, "'rpcurl' is the name of the kit")
+
+
 def test_new_overwrites_nothing(rpcurl, tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()

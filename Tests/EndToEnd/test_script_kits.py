@@ -7,6 +7,7 @@ import select
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 
 import pytest
@@ -418,3 +419,173 @@ def test_unix_socket_serves_several_runs(language, tmp_path):
     finally:
         process.kill()
         process.wait()
+
+
+# The examples
+
+
+EXAMPLES = KIT / "examples"
+
+
+def example(name, *arguments, **environment):
+    """An example that runs; its hello was read."""
+    path = EXAMPLES / name
+    if path.suffix == ".js" and shutil.which("node") is None or path.suffix == ".sh" and shutil.which("jq") is None:
+        pytest.skip("node and jq are not installed")
+    script = Script(path, *arguments, **environment)
+    script.hello = script.greet()
+    return script
+
+
+def reply(script, stage, number=0, call=7, **members):
+    script.value(stage, number, call, **members)
+    return script.until_reply(number, call)[1]
+
+
+def test_examples_are_short():
+    paths = sorted(EXAMPLES.iterdir())
+    assert len(paths) == 11
+    for path in paths:
+        assert len(path.read_text().splitlines()) < 25 and os.access(path, os.X_OK), path
+
+
+def test_example_sign():
+    with example("sign.py", SIGN_KEY="secret") as script:
+        headers = reply(script, "request_start")["headers"]["set"]
+        assert re.fullmatch(r"\d+", headers["x-date"]) and re.fullmatch(r"[0-9a-f]{64}", headers["x-signature"])
+
+
+def test_example_refresh(tmp_path):
+    (tmp_path / "token.json").write_text('{"access_token":"new"}')
+    with example("refresh.py", TOKEN="old", TOKEN_URL=f"file://{tmp_path}/token.json") as script:
+        assert script.hello["replay_limit"] == 1 << 20
+        assert reply(script, "request_start") == {"headers": {"set": {"authorization": "Bearer old"}}}
+        refused = {"code": "unauthenticated", "code_number": 16, "message": "", "details": [], "trailers": []}
+        assert reply(script, "response_end", 1, **refused) == {"retry": {"headers": {"authorization": "Bearer new"}}}
+        assert reply(script, "response_end", 2, **refused) == {}
+        assert reply(script, "request_start", call=8) == {"headers": {"set": {"authorization": "Bearer new"}}}
+
+
+def test_example_fault():
+    with example("fault.js") as script:
+        replies = [reply(script, "request_start", call=call) for call in range(1, 7)]
+        assert [one.get("fail", {}).get("code") for one in replies] == [None, None, "unavailable"] * 2
+        assert replies[2]["fail"]["details"] == [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1s"}]
+
+
+def test_example_redact():
+    message = {"name": "Ada", "contacts": [{"email": "a@b", "phone": "1", "note": "n"}]}
+    with example("redact.py") as script:
+        redacted = {"name": "Ada", "contacts": [{"email": "[redacted]", "phone": "[redacted]", "note": "n"}]}
+        assert reply(script, "response_message", message=message) == {"message": redacted}
+        assert reply(script, "response_message", 1, message={"name": "Ada"}) == {}
+
+
+def test_example_mock():
+    with example("mock.js") as script:
+        assert script.hello["methods"] == ["demo.v1.Demo/Hello", "demo.v1.Demo/Find", "demo.v1.Demo/Count"]
+        assert reply(script, "request_message")["respond"]["message"]["message"] == "Hello from the mock, Ada!"
+
+
+def test_example_record(tmp_path):
+    path = tmp_path / "calls.db"
+    with example("record.py", path) as script:
+        assert reply(script, "request_message") == {} and reply(script, "response_message", 1) == {}
+        script.value("finish", 2)
+        assert script.end()[0] == 0
+    with sqlite3.connect(path) as database:
+        rows = database.execute("SELECT method, stage, content FROM events").fetchall()
+    assert [row[1:] for row in rows] == [
+        ("request_message", '{"name": "Ada"}'), ("response_message", '{"name": "Ada", "message": "Hello"}'), ("finish", "ok"),
+    ]  # fmt: skip
+
+
+def test_example_rewrite():
+    with example("rewrite.js") as script:
+        assert reply(script, "response_message", message={"number": 1}) == {"drop": True}
+        assert reply(script, "response_message", 1, message={"number": 2}) == {"message": {"number": 20}}
+        assert reply(script, "response_end", 2, code="ok") == {"inject": [{"message": {"number": -1}}]}
+
+
+def test_example_pages():
+    with example("pages.py") as script:
+        assert reply(script, "request_message", message={"parent": "p"}) == {}
+        script.value("response_message", 1, message={"items": ["a"], "nextPageToken": "2"})
+        for number, page in enumerate([{"items": ["b"], "nextPageToken": "3"}, {"items": ["c"]}], 1):
+            own = script.receive()["call"]
+            assert own["message"] == {"parent": "p", "pageToken": str(number + 1)}
+            script.send({"stage": "called", "call": 7, "id": own["id"], "message": page, "headers": [], "status": {"code": "ok"}})
+        assert script.until_reply(1)[1] == {"message": {"items": ["a", "b", "c"]}}
+
+
+def test_example_budget():
+    with example("budget.py", BUDGET_MS="1.2") as script:
+        script.value("metrics")
+        lines, _ = script.until_reply()
+        assert lines == [{"call": 7, "finding": {"kind": "failure", "text": "demo.v1.Demo/Hello took 2 ms of 1"}}]
+        assert script.end() == (0, "slowest: demo.v1.Demo/Hello, 2 ms\n")
+
+
+@pytest.mark.parametrize(("typed", "expected"), [("y", {}), ("n", "cancelled"), (None, "cancelled")])
+def test_example_approve(typed, expected):
+    with example("approve.py") as script:
+        assert script.hello["waits"] is True and script.hello["methods"] == ["*/Delete"]
+        script.value("request_message")
+        assert script.receive()["ask"]["text"] == 'demo.v1.Demo/Hello {"name": "Ada"}: continue? [y/N] '
+        script.send({"stage": "asked", "call": 7, "id": 1, "reply": typed})
+        assert script.until_reply()[1].get("fail", {}).get("code", {}) == expected
+
+
+def test_example_in_the_shell():
+    with example("header.sh") as script:
+        assert script.hello == {"rpcurl": 1, "stages": ["request_start"]}
+        assert reply(script, "request_start") == {"headers": {"set": {"x-host": os.uname().nodename}}}
+
+
+# The harness
+
+
+def test_harness_in_python(tmp_path):
+    (tmp_path / "test.py").write_text(f"""
+import rpcurl
+script = rpcurl.Harness({str(EXAMPLES / "pages.py")!r}, replies={{"a.B/List": lambda own: {{"items": [own["message"]["pageToken"]]}}}})
+call = script.call("a.B/List")
+assert call.request_message({{"parent": "p"}}) == {{}}
+assert call.response_message({{"items": ["1"], "nextPageToken": "2"}}) == {{"message": {{"items": ["1", "2"]}}}}
+script = rpcurl.Harness({str(EXAMPLES / "approve.py")!r}, asked=["yes"])
+assert script.call("a.B/Delete").request_message({{}}) == {{}}
+assert script.call("a.B/Delete").request_message({{}})["fail"]["code"] == "cancelled"
+assert call.finish() == {{}}
+print("passed")
+""")
+    done = subprocess.run(["python3", "-W", "error", tmp_path / "test.py"], env=ENVIRONMENT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "passed\n", "")
+
+
+def test_harness_in_node(tmp_path):
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    (tmp_path / "own.js").write_text("""
+const { interceptor } = require("rpcurl");
+interceptor.requestStart(async (call) => {
+  const own = await call.call("a.B/Token", {});
+  call.headers.set("x-token", own.message.token + (await call.ask("?")));
+});
+interceptor.finish((call) => call.log("over"));
+interceptor.run();
+""")
+    (tmp_path / "test.js").write_text("""
+const assert = require("assert");
+const { Harness } = require("rpcurl");
+(async () => {
+  const script = new Harness("./own.js", { replies: { "a.B/Token": { token: "t" } }, asked: ["y"] });
+  const call = script.call("a.B/Get");
+  assert.deepStrictEqual(await call.requestStart(), { headers: { set: { "x-token": "ty" } } });
+  assert.deepStrictEqual(await script.call().requestStart(), { headers: { set: { "x-token": "tnull" } } });
+  await call.finish();
+  assert.deepStrictEqual(script.lines.at(-1), { log: { level: "info", text: "over" } });
+  console.log("passed");
+})();
+""")
+    done = subprocess.run(["node", "test.js"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, input="")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "passed\n", "")

@@ -233,7 +233,9 @@ def test_development_files_are_in_the_package_for_them():
     assert not files["rpcurl"] & files["dev"]
     for name in ["include/rpcurl/plugin.h", "share/pkgconfig/rpcurl.pc", "share/rpcurl/SwiftKit/plugin.mk"]:
         assert f"./usr/{name}" in files["dev"]
-    assert {f"./usr/{name}" for name in ["bin/rpcurl", "share/zsh/vendor-completions/_rpcurl"]} <= files["rpcurl"]
+    program = ["bin/rpcurl", "share/zsh/vendor-completions/_rpcurl", "share/rpcurl/ScriptKit/rpcurl.py", f"{DOCUMENTS}/examples/scripts/sign.py"]
+    assert {f"./usr/{name}" for name in program} <= files["rpcurl"]
+    assert {name.split("/")[6] for name in files["dev"] if "/examples/" in name} == {"approve", "count", "redact", "sign", "stamp"}
 
 
 def query(file, *options):

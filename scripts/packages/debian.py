@@ -13,7 +13,11 @@ MAINTAINER = os.environ.get("MAINTAINER") or "rpcurl maintainers <rpcurl@package
 # What the program is linked with (scripts/glibc).
 LEAST_GLIBC = "2.31"
 # What is in rpcurl-dev.
-DEVELOPMENT = ["include/", "share/rpcurl/", "share/pkgconfig/", f"{DOCUMENTS}/examples/", "share/man/man3/"]
+DEVELOPMENT = [
+    "include/", "share/pkgconfig/", "share/man/man3/",
+    *(f"share/rpcurl/{name}" for name in ("SwiftKit/", "RustKit/", "rpcurl.tmLanguage.json")),
+    *(f"{DOCUMENTS}/examples/{name}/" for name in ("approve", "count", "redact", "sign", "stamp")),
+]  # fmt: skip
 COPYRIGHT = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: rpcurl
 
@@ -116,7 +120,7 @@ def write(installed: Path, work: Path, out: Path, version: str, parts: list[Comp
     fields = {"Package": "rpcurl"} | common | {
         "Architecture": architecture, "Section": "net", "Depends": f"libc6 (>= {LEAST_GLIBC})",
         "Recommends": "ca-certificates",
-        "Suggests": "rpcurl-dev, libzstd1, libbrotli1, libidn2-0, libedit2",
+        "Suggests": "rpcurl-dev, python3, nodejs, libzstd1, libbrotli1, libidn2-0, libedit2",
     }  # fmt: skip
 
     development = Tree(installed, work / "deb-dev" / "usr")

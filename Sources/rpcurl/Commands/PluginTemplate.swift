@@ -3,12 +3,14 @@ import RPCurlProgram
 
 /// The source of a small new plugin, which adds a header to each request.
 struct PluginTemplate {
-  /// The language of the plugin.
+  /// The language of the plugin; the last three make scripts.
   enum Language: String {
-    case c, cpp, swift, rust
+    case c, cpp, swift, rust, python, js, sh
   }
 
   private let files: [(path: String, text: String)]
+  /// Whether the plugin is a script, which is not built.
+  let isScript: Bool
 
   /// Creates the files of a plugin.
   ///
@@ -23,6 +25,9 @@ struct PluginTemplate {
         hint: "use lower-case letters, digits and hyphens, starting with a letter")
     }
     let (templates, others) = Self.templates(of: language)
+    guard !templates.contains(where: { $0.path == name + ".py" || $0.path == name + ".js" }) else {
+      throw Failure(.usage, "", "'\(name)' is the name of the kit", hint: "use another name")
+    }
     let find = String(decoding: PackageResources.find_mk, as: UTF8.self)
     let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     let crate = name.replacing("-", with: "_")
@@ -31,9 +36,8 @@ struct PluginTemplate {
     func fill(_ text: String) -> String {
       words.reduce(text) { $0.replacing($1.0, with: $1.1) }
     }
-    files = (templates + [("README.md", PackageResources.README_md)]).map {
-      (fill($0.path), fill(String(decoding: $0.bytes, as: UTF8.self)))
-    }
+    isScript = [.python, .js, .sh].contains(language)
+    files = templates.map { (fill($0.path), fill(String(decoding: $0.bytes, as: UTF8.self))) }
   }
 
   /// The paths of the files with their texts, and what further words in them stand for.
@@ -43,7 +47,7 @@ struct PluginTemplate {
     switch language {
     case .c:
       return (
-        [("@NAME@.c", PackageResources.plugin_c), ("Makefile", PackageResources.c_mk)],
+        [("@NAME@.c", PackageResources.plugin_c), ("Makefile", PackageResources.c_mk), readme],
         [
           ("@ENDING@", "c"), ("@COMPILER@", "CC"), ("@FLAGS@", "CFLAGS"), ("@STANDARD@", "-std=gnu11"),
           ("@VARIABLE@", "HEADERS"), ("@DIRECTORY@", "includedir"),
@@ -51,7 +55,7 @@ struct PluginTemplate {
       )
     case .cpp:
       return (
-        [("@NAME@.cpp", PackageResources.plugin_cpp), ("Makefile", PackageResources.c_mk)],
+        [("@NAME@.cpp", PackageResources.plugin_cpp), ("Makefile", PackageResources.c_mk), readme],
         [
           ("@ENDING@", "cpp"), ("@COMPILER@", "CXX"), ("@FLAGS@", "CXXFLAGS"), ("@STANDARD@", "-std=c++17"),
           ("@VARIABLE@", "HEADERS"), ("@DIRECTORY@", "includedir"),
@@ -63,6 +67,7 @@ struct PluginTemplate {
           ("Package.swift", PackageResources.Package_swift_in), ("Makefile", PackageResources.swift_mk),
           ("Sources/@MODULE@/@MODULE@.swift", PackageResources.Plugin_swift_in),
           ("Tests/@MODULE@Tests/@MODULE@Tests.swift", PackageResources.PluginTests_swift_in),
+          readme,
         ], [("@VARIABLE@", "KIT"), ("@DIRECTORY@", "swiftkit")]
       )
     case .rust:
@@ -70,9 +75,34 @@ struct PluginTemplate {
         [
           ("Cargo.toml", PackageResources.Cargo_toml), ("build.rs", PackageResources.build_rs),
           ("Makefile", PackageResources.rust_mk), ("src/lib.rs", PackageResources.lib_rs),
+          readme,
         ], [("@VARIABLE@", "KIT"), ("@DIRECTORY@", "rustkit")]
       )
+    case .python:
+      return script(
+        "py", PackageResources.script_py_in, PackageResources.script_test_py_in, kit: PackageResources.rpcurl_py,
+        needs: "Python 3.9 or newer; `rpcurl.py` is the kit of rpcurl")
+    case .js:
+      return script(
+        "js", PackageResources.script_js_in, PackageResources.script_test_js_in, kit: PackageResources.rpcurl_js,
+        needs: "Node.js 18 or newer; `rpcurl.js` is the kit of rpcurl")
+    case .sh:
+      return script(
+        "sh", PackageResources.script_sh_in, PackageResources.script_test_sh_in, kit: nil, needs: "jq")
     }
+  }
+
+  private static var readme: (path: String, bytes: [UInt8]) { ("README.md", PackageResources.README_md) }
+
+  /// The files of a script, with the kit beside it.
+  private static func script(
+    _ ending: String, _ script: [UInt8], _ test: [UInt8], kit: [UInt8]?, needs: String
+  ) -> (files: [(path: String, bytes: [UInt8])], words: [(String, String)]) {
+    let files = [
+      ("@NAME@.\(ending)", script), ("test_@NAME@.\(ending)", test), ("Makefile", PackageResources.script_mk),
+      ("README.md", PackageResources.script_README_md),
+    ]
+    return (files + (kit.map { [("rpcurl.\(ending)", $0)] } ?? []), [("@ENDING@", ending), ("@NEEDS@", needs)])
   }
 
   /// Writes the files. Does not overwrite existing files.
@@ -108,8 +138,10 @@ struct PluginTemplate {
   }
 
   private static func write(_ text: String, to path: String, _ made: inout [String]) throws(Failure) {
+    // A script can be run.
+    let mode: mode_t = text.hasPrefix("#!") ? 0o755 : 0o644
     // O_EXCL: do not overwrite a file that was created since the check.
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
     defer { close(descriptor) }
     made.append(path)

@@ -98,7 +98,7 @@ struct PluginsNewCommand {
     let directory = dir ?? name
     try template.write(to: directory)
     let place = TerminalText.escape(directory)
-    let text = "created \(place); build it with make -C \(place), check it with make -C \(place) test\n"
-    console.output.print(text)
+    let build = template.isScript ? "" : "build it with make -C \(place), "
+    console.output.print("created \(place); \(build)check it with make -C \(place) test\n")
   }
 }

@@ -1,0 +1,24 @@
+#!/usr/bin/env python3
+"""Replaces two fields of each response, at any depth: email and phone, or those of the arguments."""
+
+import sys
+
+from rpcurl import interceptor
+
+FIELDS = sys.argv[1:] or ["email", "phone"]
+
+
+def redact(value):
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key in FIELDS and isinstance(item, str):
+            value[key] = "[redacted]"
+        elif isinstance(item, (dict, list)):
+            redact(item)
+
+
+@interceptor.response_message
+def message(call, message):
+    redact(message)
+
+
+interceptor.run(effects=["redacts"])

@@ -1,0 +1,1 @@
+../../../Plugins/ScriptKit/rpcurl.js
