@@ -895,7 +895,7 @@ _rpcurl_arguments() {
 -V --version|||flag'
       positionals='ask:plugin' ;;
     plugins-new) options='--color||--colour|list auto always never
---lang|||list c cpp swift rust
+--lang|||list c cpp swift rust python js sh
 --dir|||dir
 -s --silent|||flag
 -S --show-error|||flag

@@ -338,7 +338,7 @@ complete -c rpcurl -n '__rpcurl_is health' -n '__rpcurl_unused --watch' -l watch
 complete -c rpcurl -n '__rpcurl_is health' -n '__rpcurl_unused --wait' -l wait -x -d 'Wait at most this long until the status is SERVING'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --method' -l method -x -d 'Call this method of the schema, with every field set'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'Time limit of each call'
-complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c cpp swift rust' -d 'Language of the plugin: c, cpp, swift or rust'
+complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c cpp swift rust python js sh' -d 'Language: c, cpp, swift or rust; of a script: python, js or sh'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --dir' -l dir -x -a '(__fish_complete_directories)' -d 'Directory to write to'
 complete -c rpcurl -n '__rpcurl_is trust' -n '__rpcurl_unused --list' -l list -d 'List the trusted files, and those that changed or were removed since'
 complete -c rpcurl -n '__rpcurl_is trust' -n '__rpcurl_unused --revoke' -l revoke -d 'Do not trust the file any more'

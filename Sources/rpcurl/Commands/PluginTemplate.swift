@@ -80,11 +80,13 @@ struct PluginTemplate {
       )
     case .python:
       return script(
-        "py", PackageResources.script_py_in, PackageResources.script_test_py_in, kit: PackageResources.rpcurl_py,
+        "py", PackageResources.script_py_in, PackageResources.script_test_py_in,
+        kit: PackageResources.rpcurl_py,
         needs: "Python 3.9 or newer; `rpcurl.py` is the kit of rpcurl")
     case .js:
       return script(
-        "js", PackageResources.script_js_in, PackageResources.script_test_js_in, kit: PackageResources.rpcurl_js,
+        "js", PackageResources.script_js_in, PackageResources.script_test_js_in,
+        kit: PackageResources.rpcurl_js,
         needs: "Node.js 18 or newer; `rpcurl.js` is the kit of rpcurl")
     case .sh:
       return script(
@@ -102,7 +104,9 @@ struct PluginTemplate {
       ("@NAME@.\(ending)", script), ("test_@NAME@.\(ending)", test), ("Makefile", PackageResources.script_mk),
       ("README.md", PackageResources.script_README_md),
     ]
-    return (files + (kit.map { [("rpcurl.\(ending)", $0)] } ?? []), [("@ENDING@", ending), ("@NEEDS@", needs)])
+    return (
+      files + (kit.map { [("rpcurl.\(ending)", $0)] } ?? []), [("@ENDING@", ending), ("@NEEDS@", needs)]
+    )
   }
 
   /// Writes the files. Does not overwrite existing files.

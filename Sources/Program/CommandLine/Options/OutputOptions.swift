@@ -221,7 +221,8 @@ extension OptionTable {
       example: "rpcurl plugins check --call-time 5s ./sign.so"),
     Option(
       .lang, "--lang", .choice("c cpp swift rust python js sh"), "LANGUAGE", .own, .pluginsNew,
-      "Language: c, cpp, swift or rust; of a script: python, js or sh.", example: "rpcurl plugins new --lang swift hello",
+      "Language: c, cpp, swift or rust; of a script: python, js or sh.",
+      example: "rpcurl plugins new --lang swift hello",
       standard: "c"),
     Option(
       .dir, "--dir", .text, "DIR", .own, .pluginsNew,
