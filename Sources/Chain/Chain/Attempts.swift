@@ -343,10 +343,15 @@ extension Chain {
   /// Gives the report of an attempt that this chain's last interceptor has made, or of one within it that another has
   /// made (`isNested`), to the interceptors further out than the one that made it, and to the caller.
   func attemptEnded(_ report: AttemptReport, isNested: Bool = false) {
-    for slot in slots.dropLast(isNested ? 0 : 1).reversed() where slot.observesAttempts {
-      slot.interceptor?.attemptEnd(report)
-    }
+    observe(.attemptEnd(report), slots.dropLast(isNested ? 0 : 1))
     caller?.attemptEnded(report)
+  }
+
+  /// Gives an observation to the interceptors that want it, last to first.
+  private func observe(_ observation: Observation, _ slots: ArraySlice<InterceptorSlot>) {
+    for slot in slots.reversed() where slot.observed.contains(observation.stage) {
+      if let interceptor = slot.interceptor { observation.call(interceptor) }
+    }
   }
 
   /// Makes the chain of an attempt at the call.

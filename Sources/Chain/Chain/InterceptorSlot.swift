@@ -26,8 +26,8 @@ final class InterceptorSlot {
   let request: PipelineNode
   let response: PipelineNode
   let report: PipelineNode
-  /// Whether it is notified of the attempts that interceptors further in make.
-  let observesAttempts: Bool
+  /// The stages that it observes.
+  let observed: Stages
   /// Whether it responds to the call, and holds the request's start meanwhile.
   var isResponding = false
   /// Whether it has half-closed the request itself.
@@ -44,11 +44,11 @@ final class InterceptorSlot {
     self.interceptor = interceptor
     requirements = interceptor.requirements
     let (stages, messages) = (interceptor.stages, interceptor.messages)
-    observesAttempts = stages.contains(.attemptEnd)
+    observed = stages.intersection(.observed)
     let place = (position: position, isSerial: requirements.isSerial)
     request = PipelineNode(.request, place, stages.intersection(.request), messages.request)
     response = PipelineNode(.response, place, stages.intersection(.response), messages.response)
-    report = PipelineNode(.report, place, stages.intersection(.metrics), .none)
+    report = PipelineNode(.report, place, stages.intersection(.reports), .none)
   }
 
   /// Its place on the chain.

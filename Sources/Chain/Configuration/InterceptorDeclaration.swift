@@ -30,7 +30,7 @@ public struct InterceptorDeclaration: Sendable, Hashable {
   /// the request.
   package var mayAlterResponses: Bool {
     guard !keepsResponses else { return false }
-    return stages.map { !$0.subtracting([.attemptEnd, .metrics]).isEmpty } ?? true
+    return stages.map { !$0.subtracting([.observed, .reports]).isEmpty } ?? true
   }
 
   /// Whether it may receive typed messages of requests.

@@ -41,9 +41,13 @@ extension Token where Value == CallEvent<MessageValue>, Direction == AnyDirectio
 package protocol AnyStageInterceptor: StagedInterceptor {
   /// Receives a value. The stage is that of the token.
   func receive(_ value: CallEvent<MessageValue>, _ token: consuming AnyToken) throws
+  /// Observes what has no token.
+  func observe(_ observation: Observation)
 }
 
 extension AnyStageInterceptor {
+  /// Ignores it.
+  package func observe(_ observation: Observation) {}
   package func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws {
     try receive(.requestStart(start), token.erased())
   }

@@ -57,7 +57,7 @@ import RPCurlProtocols
 ///
 /// The default of each method passes the value on unchanged. A method that throws fails the call, even if it used the
 /// token before.
-public protocol StagedInterceptor: AnyObject {
+public protocol StagedInterceptor: StageObserver {
   /// The stages at which the interceptor is called. Read once for each call, before the first of them.
   var stages: Stages { get }
   /// The form in which the interceptor receives messages, and whether it changes them. Read once for each call, before the
@@ -81,10 +81,6 @@ public protocol StagedInterceptor: AnyObject {
   ///
   /// If the call was canceled, or failed further out, the interceptor only observes the end: the token is void.
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws
-  /// An attempt at the call has ended that an interceptor further in has made, which retries or hedges: exactly once for
-  /// each, also for one that was cancelled, last to first. Before `responseEnd` if it ended before, otherwise before
-  /// `metrics`.
-  func attemptEnd(_ report: AttemptReport)
   /// The metrics of the call. Last to first, once, after the caller has received the end.
   func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws
   /// The call is over: release what you hold. Last to first, exactly once for every interceptor that was made, whether
@@ -121,8 +117,6 @@ extension StagedInterceptor {
   public func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) {
     token.proceed(end)
   }
-  /// Ignores attempts.
-  public func attemptEnd(_ report: AttemptReport) {}
   /// Passes the metrics on.
   public func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) {
     token.proceed(metrics)

@@ -1,3 +1,5 @@
+// A stage is an entry of each list in this file; what others say of all stages they derive from these.
+
 /// One stage of a call, at which interceptors receive a value.
 public enum Stage: UInt32, Sendable, CaseIterable, CustomStringConvertible {
   /// Outbound, once: method, target, headers, deadline.
@@ -69,11 +71,53 @@ public struct Stages: OptionSet, Sendable, Hashable {
   public static let request: Stages = [.requestStart, .requestMessage, .requestEnd]
   /// The stages of the response.
   public static let response: Stages = [.responseStart, .responseMessage, .responseEnd]
+  /// The stages that are observed, without a value that waits for the interceptor.
+  package static let observed: Stages = [.attemptEnd]
+  /// The stages after a call, which change no response.
+  package static let reports: Stages = [.metrics]
   /// The stages of messages.
   public static let messages: Stages = [.requestMessage, .responseMessage]
   /// Every stage.
-  public static let all: Stages = [.request, .response, .attemptEnd, .metrics]
+  public static let all: Stages = [.request, .response, .observed, .reports]
 
   /// Whether `stage` is in the set.
   public func contains(_ stage: Stage) -> Bool { rawValue & (1 << stage.rawValue) != 0 }
+}
+
+/// The methods of the stages that are observed, without a value that waits for the interceptor: a part of
+/// ``StagedInterceptor``.
+public protocol StageObserver: AnyObject {
+  /// An attempt at the call has ended that an interceptor further in has made, which retries or hedges: exactly once for
+  /// each, also for one that was cancelled, last to first. Before `responseEnd` if it ended before, otherwise before
+  /// `metrics`.
+  func attemptEnd(_ report: AttemptReport)
+}
+
+extension StageObserver {
+  /// Ignores attempts.
+  public func attemptEnd(_ report: AttemptReport) {}
+}
+
+extension AnyStageInterceptor {
+  package func attemptEnd(_ report: AttemptReport) { observe(.attemptEnd(report)) }
+}
+
+/// What an interceptor observes at a stage of `Stages.observed`.
+package enum Observation {
+  /// See `Stage.attemptEnd`.
+  case attemptEnd(AttemptReport)
+
+  /// The stage.
+  package var stage: Stage {
+    switch self {
+    case .attemptEnd: .attemptEnd
+    }
+  }
+
+  /// Calls the method of the stage.
+  func call(_ observer: any StageObserver) {
+    switch self {
+    case .attemptEnd(let report): observer.attemptEnd(report)
+    }
+  }
 }

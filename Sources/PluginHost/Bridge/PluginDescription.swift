@@ -112,9 +112,27 @@ struct PluginDescription: @unchecked Sendable {
   /// The stages that the plugin has a callback for.
   var stages: Stages {
     var stages: Stages = []
-    for stage in Stage.allCases where callback(stage) != nil { stages.insert(stage.set) }
-    if functions.attempt_end != nil { stages.insert(.attemptEnd) }
+    for stage in Stage.allCases where hasObserver(stage) || callback(stage) != nil {
+      stages.insert(stage.set)
+    }
     return stages
+  }
+
+  /// Whether there is a function of an observed stage.
+  private func hasObserver(_ stage: Stage) -> Bool {
+    stage == .attemptEnd && functions.attempt_end != nil
+  }
+
+  typealias Observer = (UnsafePointer<rpcurl_host>?, UnsafeMutableRawPointer?, rpcurl_call) -> Void
+
+  /// The function of an observed stage, with what it observes.
+  func callback(_ observation: Observation, _ arena: Arena) -> Observer? {
+    switch observation {
+    case .attemptEnd(let report):
+      guard let callback = functions.attempt_end else { return nil }
+      let attempt = arena.attempt(report)
+      return { callback($0, $1, $2, attempt) }
+    }
   }
 
   typealias StageCallback =
@@ -129,8 +147,8 @@ struct PluginDescription: @unchecked Sendable {
     case .responseStart: functions.response_start
     case .responseMessage: functions.response_message
     case .responseEnd: functions.response_end
-    case .attemptEnd: nil
     case .metrics: functions.metrics
+    case .attemptEnd: nil
     }
   }
 }

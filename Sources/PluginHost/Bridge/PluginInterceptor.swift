@@ -173,13 +173,12 @@ final class PluginInterceptor: AnyStageInterceptor {
     return nil
   }
 
-  func attemptEnd(_ report: AttemptReport) {
-    guard let callback = instance.description.functions.attempt_end else { return }
+  func observe(_ observation: Observation) {
     let arena = Arena()
-    let attempt = arena.attempt(report)
+    guard let callback = instance.description.callback(observation, arena) else { return }
     let misuse = instance.watch {
-      instance.guarding.run(Stage.attemptEnd.name, in: pluginCall) {
-        callback(instance.host, state, rpcurl_call(id: call), attempt)
+      instance.guarding.run(observation.stage.name, in: pluginCall) {
+        callback(instance.host, state, rpcurl_call(id: call))
       }
     }
     withExtendedLifetime(arena) {}

@@ -113,6 +113,9 @@ private final class RecordedInterceptor: AnyStageInterceptor {
     }
   }
 
-  func attemptEnd(_ report: AttemptReport) { inner.attemptEnd(report) }
+  func observe(_ observation: Observation) {
+    coverage.note(observation.stage)
+    inner.observe(observation)
+  }
   func finish(_ outcome: Outcome) { inner.finish(outcome) }
 }

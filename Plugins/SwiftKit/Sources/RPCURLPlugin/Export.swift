@@ -63,7 +63,7 @@ private final class Loaded {
 }
 
 /// The interceptor of a plugin in one call.
-private final class Opened {
+final class Opened {
   let host: Host
   let call: Call
   let interceptor: any StagedInterceptor
@@ -201,9 +201,6 @@ private func addStages(to plugin: inout rpcurl_plugin) {
   plugin.response_end = { _, state, _, token in
     stage(state, token) { try $0.responseEnd(ResponseEnd(token: $1)) }
   }
-  plugin.attempt_end = { _, state, _, attempt in
-    guard let opened = Opened.of(state), let attempt else { return }
-    opened.interceptor.attemptEnd(AttemptReport(attempt.pointee))
-  }
   plugin.metrics = { _, state, _, token in stage(state, token) { try $0.metrics(MetricsValue(token: $1)) } }
+  addObservedStages(to: &plugin)
 }

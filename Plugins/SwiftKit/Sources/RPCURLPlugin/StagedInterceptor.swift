@@ -1,3 +1,5 @@
+import CRPCURLPlugin
+
 /// A plugin's interceptor in one call.
 ///
 /// ```
@@ -63,6 +65,14 @@ extension StagedInterceptor {
   public func metrics(_ metrics: MetricsValue) throws -> Verdict { .proceed }
   /// Does nothing.
   public func finish(_ outcome: Outcome) {}
+}
+
+/// Adds the callbacks of the stages that are observed, without a value that waits for the interceptor.
+func addObservedStages(to plugin: inout rpcurl_plugin) {
+  plugin.attempt_end = { _, state, _, attempt in
+    guard let opened = Opened.of(state), let attempt else { return }
+    opened.interceptor.attemptEnd(AttemptReport(attempt.pointee))
+  }
 }
 
 /// The former name of ``StagedInterceptor``.
