@@ -195,3 +195,10 @@ extension MessageParseError.Reason {
     }
   }
 }
+
+extension MessageParseError {
+  /// The text without line and column, which refer to a part of a text.
+  package var withoutPlace: String {
+    message + (hint.map { "; \($0)" } ?? "")
+  }
+}

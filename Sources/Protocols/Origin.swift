@@ -1,3 +1,5 @@
+import RPCurlProtobuf
+
 /// The origin of a URL: scheme, host and port. Credentials and failure counts belong to one origin.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `http` or `https`.
@@ -50,4 +52,14 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   /// Host and port.
   public var description: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+}
+
+extension String {
+  /// The URL without user name and password.
+  package var withoutUserInfo: String {
+    guard let scheme = firstRange(of: "://") else { return self }
+    let rest = self[scheme.upperBound...]
+    guard let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return self }
+    return "\(self[..<scheme.upperBound])\(rest[rest.index(after: at)...])"
+  }
 }

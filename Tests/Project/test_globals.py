@@ -16,6 +16,7 @@ NUMBERS = "A counter: its numbers are different in the whole process."
 
 GLOBALS = {
     "Platform/Interrupt.swift": (SIGNALS, {"installed", "signalNumber", "deferral", "beforeEnd"}),
+    "Scripts/ScriptPeer.swift": ("What the C library calls at the exit of the process has no parameter.", {"groups"}),
     "Program/Terminal/WindowSignals.swift": (SIGNALS, {"writeEnd", "readEnd"}),
     "Program/Terminal/TerminalModes.swift": (
         "A process has one controlling terminal, whose modes its signal handlers restore.",
@@ -31,7 +32,7 @@ GLOBALS = {
 
 # Objects that do not change, as far as their users can tell: the schemas that the program contains.
 CONSTANTS = {
-    "Interceptors/Answering/StatusDetail+JSON.swift": {"wellKnown"},
+    "Protocols/StatusDetail+JSON.swift": {"wellKnown"},
     "Protobuf/WellKnown/WellKnownMessages.swift": {"pool"},
     "Client/MethodResolver.swift": {"builtIn"},
 }

@@ -179,13 +179,3 @@ extension RPCError.Origin {
     }
   }
 }
-
-extension String {
-  /// The URL without user name and password.
-  var withoutUserInfo: String {
-    guard let scheme = firstRange(of: "://") else { return self }
-    let rest = self[scheme.upperBound...]
-    guard let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return self }
-    return "\(self[..<scheme.upperBound])\(rest[rest.index(after: at)...])"
-  }
-}

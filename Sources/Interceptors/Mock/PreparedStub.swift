@@ -114,10 +114,3 @@ struct PreparedCondition {
     }
   }
 }
-
-extension MessageParseError {
-  /// The text without line and column, which refer to a part of the file.
-  var withoutPlace: String {
-    message + (hint.map { "; \($0)" } ?? "")
-  }
-}

@@ -53,7 +53,7 @@ extension HostFunctions {
   ) throws {
     let (name, value) = try Self.field(name, value)
     let stage = try held(token, "using a value").stage
-    if let reason = HostHeaders.reason(against: name, at: stage) { throw ABIFailure.invalid(reason) }
+    if let reason = Self.reason(against: name, at: stage) { throw ABIFailure.invalid(reason) }
     try withHeaders(token) { headers, _ in body(&headers, name, value) }
   }
 
@@ -71,6 +71,17 @@ extension HostFunctions {
     return (name, value)
   }
 
+  /// Why a plugin cannot set a field at a stage; `nil` if it can.
+  private static func reason(against name: String, at stage: Stage) -> String? {
+    HostHeaders.reason(against: name, at: stage) { part in
+      switch part {
+      case .timeout: "set_timeout"
+      case .status: "set_status"
+      case .details: "detail_add"
+      }
+    }
+  }
+
   /// Copies a list of fields from a plugin.
   ///
   /// - Parameter stage: The stage whose rules for names apply; nil for none.
@@ -82,7 +93,7 @@ extension HostFunctions {
     var headers = Headers()
     for entry in UnsafeBufferPointer(start: fields, count: count) {
       let (name, value) = try field(entry.name, entry.value)
-      if let stage, let reason = HostHeaders.reason(against: name, at: stage) { throw .invalid(reason) }
+      if let stage, let reason = reason(against: name, at: stage) { throw .invalid(reason) }
       headers.add(name, value)
     }
     return headers

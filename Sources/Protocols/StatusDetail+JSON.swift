@@ -1,6 +1,5 @@
 import RPCurlLanguage
 import RPCurlProtobuf
-import RPCurlProtocols
 
 extension StatusDetail {
   /// Reads a detail from JSON with an `@type`, like `google.protobuf.Any`.
@@ -8,7 +7,7 @@ extension StatusDetail {
   /// - Parameters:
   ///   - json: The detail.
   ///   - type: A type whose schema defines the detail's type; `nil` for the well-known types only.
-  init(_ json: JSONValue, schemaOf type: MessageType?) throws(LanguageError) {
+  package init(_ json: JSONValue, schemaOf type: MessageType?) throws(LanguageError) {
     do {
       guard let any = try type?.relative(named: Self.any) ?? Self.wellKnown.messageType(named: Self.any)
       else {

@@ -1,13 +1,13 @@
+import RPCurlBase
 import RPCurlLanguage
 import RPCurlProtobuf
-import RPCurlProtocols
 
 /// Reads the members of a JSON object; errors name the member.
-struct ObjectReader {
+package struct ObjectReader {
   /// The members, in order.
-  let members: [JSONValue.Member]
+  package let members: [JSONValue.Member]
   /// The path of the object.
-  let path: String
+  package let path: String
 
   /// Checks that the value is an object.
   ///
@@ -16,7 +16,7 @@ struct ObjectReader {
   ///   - path: The path of the object; empty for the outermost.
   ///   - keys: The allowed members; `nil` for any.
   ///   - replaced: Earlier members, with what to write instead.
-  init(
+  package init(
     _ value: JSONValue, _ path: String = "", keys: [String]?, replaced: [String: String] = [:]
   ) throws(LanguageError) {
     self.path = path
@@ -40,14 +40,14 @@ struct ObjectReader {
   }
 
   /// The names of all members, in order.
-  var names: [String] { members.map(\.name) }
+  package var names: [String] { members.map(\.name) }
 
   /// A member of any type; nil if it is absent or `null`.
-  func value(_ key: String) -> JSONValue? {
+  package func value(_ key: String) -> JSONValue? {
     members.first { $0.name == key }.flatMap { $0.value == .null ? nil : $0.value }
   }
 
-  func string(_ key: String) throws(LanguageError) -> String? {
+  package func string(_ key: String) throws(LanguageError) -> String? {
     switch value(key) {
     case nil: nil
     case .string(let text)?: text
@@ -55,7 +55,7 @@ struct ObjectReader {
     }
   }
 
-  func bool(_ key: String) throws(LanguageError) -> Bool? {
+  package func bool(_ key: String) throws(LanguageError) -> Bool? {
     switch value(key) {
     case nil: nil
     case .bool(let flag)?: flag
@@ -63,7 +63,7 @@ struct ObjectReader {
     }
   }
 
-  func integer(_ key: String, atLeast least: Int = 0) throws(LanguageError) -> Int? {
+  package func integer(_ key: String, atLeast least: Int = 0) throws(LanguageError) -> Int? {
     guard let value = value(key) else { return nil }
     guard case .number(let digits) = value, let number = Int(digits), number >= least else {
       throw error(key, "must be a whole number, at least \(least)")
@@ -72,7 +72,7 @@ struct ObjectReader {
   }
 
   /// A number of milliseconds.
-  func milliseconds(_ key: String) throws(LanguageError) -> Duration? {
+  package func milliseconds(_ key: String) throws(LanguageError) -> Duration? {
     guard let value = value(key) else { return nil }
     guard case .number(let digits) = value, let number = Double(digits), (0...1e12).contains(number) else {
       throw error(key, "must be a number of milliseconds")
@@ -81,24 +81,24 @@ struct ObjectReader {
   }
 
   /// A duration such as `"250ms"`.
-  func duration(_ key: String) throws(LanguageError) -> Duration? {
+  package func duration(_ key: String) throws(LanguageError) -> Duration? {
     guard let value = value(key) else { return nil }
-    guard case .string(let text) = value, let duration = SettingsReader.duration(text) else {
+    guard case .string(let text) = value, let duration = Duration(written: text) else {
       throw error(key, "must be a duration such as \"250ms\"")
     }
     return duration
   }
 
-  func array(_ key: String) throws(LanguageError) -> [JSONValue]? {
+  package func array(_ key: String) throws(LanguageError) -> [JSONValue]? {
     try value(key).map { (value) throws(LanguageError) in try array(key, value) }
   }
 
-  func strings(_ key: String) throws(LanguageError) -> [String] {
+  package func strings(_ key: String) throws(LanguageError) -> [String] {
     try strings(key, array(key) ?? [])
   }
 
   /// The strings of a member that is not `null`.
-  func strings(of member: JSONValue.Member) throws(LanguageError) -> [String] {
+  package func strings(of member: JSONValue.Member) throws(LanguageError) -> [String] {
     try strings(member.name, array(member.name, member.value))
   }
 
@@ -117,7 +117,7 @@ struct ObjectReader {
   }
 
   /// Metadata as a list of `["name","value"]`.
-  func headers(_ key: String) throws(LanguageError) -> Headers {
+  package func headers(_ key: String) throws(LanguageError) -> Headers {
     var headers = Headers()
     for (index, element) in (try array(key) ?? []).enumerated() {
       guard case .array(let pair) = element, pair.count == 2, case .string(let name) = pair[0],
@@ -128,13 +128,13 @@ struct ObjectReader {
     return headers
   }
 
-  func object(_ key: String, keys: [String]?) throws(LanguageError) -> ObjectReader? {
+  package func object(_ key: String, keys: [String]?) throws(LanguageError) -> ObjectReader? {
     guard let value = value(key) else { return nil }
     return try ObjectReader(value, place(key), keys: keys)
   }
 
   /// A status code by its name or number.
-  func code(_ key: String) throws(LanguageError) -> StatusCode? {
+  package func code(_ key: String) throws(LanguageError) -> StatusCode? {
     guard let value = value(key) else { return nil }
     let text: String
     switch value {
@@ -151,10 +151,10 @@ struct ObjectReader {
   }
 
   /// The path of a member.
-  func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
+  package func place(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
   /// The error for a member.
-  func error(_ key: String, _ reason: String) -> LanguageError {
+  package func error(_ key: String, _ reason: String) -> LanguageError {
     LanguageError("\(place(key)): \(reason)")
   }
 }
