@@ -57,10 +57,11 @@ package enum ChildProcess {
   ///   - descriptors: The descriptors that it inherits, each with its number in the child.
   ///   - leadsGroup: Whether it gets a process group of its own.
   ///   - leadsSession: Whether it gets a session of its own, with a group and without a terminal.
+  ///   - environment: Its environment as `NAME=VALUE`; nil for that of this process.
   /// - Returns: The process's id, or the reason why it could not be started.
   package static func start(
     _ arguments: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
-    leadsGroup: Bool = false, leadsSession: Bool = false
+    leadsGroup: Bool = false, leadsSession: Bool = false, environment: [String]? = nil
   ) -> Result<pid_t, SystemError> {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -82,9 +83,15 @@ package enum ChildProcess {
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
     let copies = arguments.map { strdup($0) }
-    defer { for copy in copies { free(copy) } }
+    let variables = (environment ?? []).map { strdup($0) }
+    defer { for copy in copies + variables { free(copy) } }
     var process = pid_t()
-    let number = posix_spawnp(&process, arguments[0], &actions, &attributes, copies + [nil], environ)
+    var given = variables + [nil]
+    let number = given.withUnsafeMutableBufferPointer { given in
+      posix_spawnp(
+        &process, arguments[0], &actions, &attributes, copies + [nil],
+        environment == nil ? environ : given.baseAddress)
+    }
     return number == 0 ? .success(process) : .failure(SystemError(number: number))
   }
 

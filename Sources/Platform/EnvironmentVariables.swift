@@ -6,13 +6,16 @@ package enum EnvironmentVariables {
   }
 
   /// The names of all variables, sorted.
-  package static var names: [String] {
+  package static var names: [String] { entries.map { String($0.prefix { $0 != "=" }) }.sorted() }
+
+  /// All variables as `NAME=VALUE`.
+  package static var entries: [String] {
     var next = environ
-    var names: [String] = []
+    var entries: [String] = []
     while let entry = next.pointee {
-      names.append(String(String(cString: entry).prefix { $0 != "=" }))
+      entries.append(String(cString: entry))
       next += 1
     }
-    return names.sorted()
+    return entries
   }
 }

@@ -17,14 +17,16 @@ package final class ProcessGroup: Sendable {
   /// - Parameters:
   ///   - arguments: The program's name, which is found in `$PATH`, and its arguments.
   ///   - descriptors: The descriptors that it inherits, each with its number in the child.
+  ///   - environment: Its environment as `NAME=VALUE`; nil for that of this process.
   package func start(
-    _ arguments: [String], giving descriptors: [(own: Int32, its: Int32)]
+    _ arguments: [String], giving descriptors: [(own: Int32, its: Int32)], environment: [String]? = nil
   ) -> SystemError? {
     state.withLock { state in
       guard case .waiting = state else {
         return SystemError("the command was canceled")
       }
-      let started = ChildProcess.start(arguments, hasInput: false, giving: descriptors, leadsGroup: true)
+      let started = ChildProcess.start(
+        arguments, hasInput: false, giving: descriptors, leadsGroup: true, environment: environment)
       switch started {
       case .success(let process):
         state = .running(process)
@@ -44,6 +46,43 @@ package final class ProcessGroup: Sendable {
       case .running(let process): _ = Glibc.kill(-process, SIGKILL)
       case .ended: break
       }
+    }
+  }
+
+  /// Asks the group to end, by SIGTERM, unless the program has ended.
+  package func terminate() {
+    state.withLock { state in
+      if case .running(let process) = state { _ = Glibc.kill(-process, SIGTERM) }
+    }
+  }
+
+  /// Waits until the program has ended, asks it to end after a time, and kills it after the same time again. What it has
+  /// started and left is killed too.
+  ///
+  /// - Returns: Its status as `waitpid` reports it.
+  package func end(patience: Duration) -> Int32? {
+    for signal in [SIGTERM, SIGKILL] {
+      let deadline = MonotonicClock.now + patience
+      while !isOver {
+        guard MonotonicClock.now < deadline else {
+          if signal == SIGTERM { terminate() }
+          break
+        }
+        usleep(500)
+      }
+    }
+    // Before the number of the group is free for others.
+    kill()
+    return wait(until: nil)
+  }
+
+  /// Whether the program has ended. Its status is kept.
+  private var isOver: Bool {
+    state.withLock { state in
+      guard case .running(let process) = state else { return true }
+      var info = siginfo_t()
+      let result = waitid(P_PID, id_t(process), &info, WEXITED | WNOHANG | WNOWAIT)
+      return result != 0 && errno != EINTR || result == 0 && info.si_signo != 0
     }
   }
 
