@@ -141,9 +141,11 @@ let package = Package(
     // The interceptor of the rules in a schema.
     source("Validate", ["CEL", "Base", "Language", "Chain", "Protocols", "Protobuf"]),
     // The edges
+    // The interceptor that is a program in any language.
+    source("Scripts", ["Platform", "Base", "Language", "Chain", "Protocols", "Protobuf"]),
     source(
       "Interceptors",
-      ["Validate", "Chain", "Reports", "Protocols", "Language", "Platform", "Base", "Protobuf"]),
+      ["Validate", "Scripts", "Chain", "Reports", "Protocols", "Language", "Platform", "Base", "Protobuf"]),
     source("PluginHost", ["Platform", "Base", "Chain", "Protocols", "SchemaTools", "Protobuf", "CPlugins"]),
     source(
       "Transport", ["Base", "Platform", "Protocols", "Protobuf", "CCurl"], products: [heaps], settings: strict
@@ -227,6 +229,9 @@ let package = Package(
       ]),
     tests("CEL", ["Language", "Protobuf", "ChainSupport"]),
     tests("Validate", ["Chain", "Protocols", "Protobuf", "ChainSupport"]),
+    tests(
+      "Scripts",
+      ["Base", "Platform", "Language", "Chain", "Protocols", "Protobuf", "ChainSupport", "CommandSupport"]),
     // Fixtures are plugins in C that the tests compile.
     tests(
       "PluginHost", ["Base", "Platform", "Chain", "ChainSupport", "CommandSupport"], exclude: ["Fixtures"]),

@@ -1,5 +1,6 @@
 import RPCurlBase
 import RPCurlChain
+import RPCurlScripts
 
 /// The built-in interceptors.
 package enum BuiltIns {
@@ -122,6 +123,7 @@ package enum BuiltIns {
     RecordFactory.description,
     ReplayFactory.description,
     RetryFactory.description,
+    .script,
     ShadowFactory.description,
     TraceFactory.description,
     .validate,
@@ -200,7 +202,8 @@ package enum BuiltIns {
     try spec.takeCommonSettings(ownKeys: Set(keys).union(found?.replaced.keys.map(\.self) ?? []))
     let files = ObservedServices(services)
     let factory = try factory(named: spec.name, configuration: spec, services: files)
-    var registration = InterceptorRegistration(spec.name, factory, spec.common)
+    let name = (factory as? ScriptFactory)?.name ?? spec.name
+    var registration = InterceptorRegistration(name, factory, spec.common)
     let digests = files.takeDigests()
     registration.fingerprint = InterceptorFingerprint(spec.name, spec.settings) { digests }
     return registration

@@ -21,7 +21,7 @@ LAYERS = [
     {"Language", "ProtoCompiler", "SchemaTools"},
     {"Protocols"},
     {"Chain", "Reports", "Transport", "CEL"},
-    {"Validate", "PluginHost", "Call"},
+    {"Validate", "Scripts", "PluginHost", "Call"},
     {"Interceptors"},
     {"Program", "Client"},
     {"Engine", "ClientTesting", "ClientSwiftProtobuf", "ClientInterceptors"},
@@ -104,8 +104,8 @@ def test_imports_are_declared(dependencies):
 
 
 def test_only_the_table_of_interceptors_imports_those_of_targets_of_their_own(dependencies):
-    importers = {file for target in dependencies for file, name in imports(target) if name == "Validate"}
-    assert importers == {Path("Sources/Interceptors/Validate.swift")}
+    importers = {(file.name, name) for target in dependencies for file, name in imports(target) if name in {"Validate", "Scripts"}}
+    assert importers == {("Validate.swift", "Validate"), ("Script.swift", "Scripts"), ("BuiltIns.swift", "Scripts")}
 
 
 def test_one_file_names_the_c_library():

@@ -84,6 +84,15 @@ public struct InterceptorEffects: OptionSet, Sendable, Hashable {
     (.checksResults, "checks results"),
   ]
 
+  /// Makes the effect with these words; nil if there is none.
+  package init?(word: String) {
+    guard let effect = Self.names.first(where: { $0.1 == word })?.0 else { return nil }
+    self = effect
+  }
+
+  /// All effects.
+  package static let all = names.reduce(into: InterceptorEffects()) { $0.formUnion($1.0) }
+
   /// The effects in words, such as `changes headers`.
   package var words: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 }

@@ -28,6 +28,9 @@ public struct CallContext {
   /// The credentials of the call.
   package var secrets: CallSecrets { handle.secrets }
 
+  /// Identifies the call with all of its attempts; nil after its end.
+  package var family: AnyObject? { handle.sink.chain?.family }
+
   /// The attributes of the call: values that its caller and interceptors share.
   public var attributes: CallAttributes { handle.sink.chain?.attributes ?? CallAttributes() }
 

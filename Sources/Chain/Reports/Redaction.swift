@@ -32,6 +32,14 @@ package struct Redaction: Sendable {
     self.fields = fields
   }
 
+  /// Whether fields of messages are redacted.
+  package var redactsFields: Bool { !showsSecrets && !fields.isEmpty }
+
+  /// The same with credentials shown or not.
+  package func showingSecrets(_ showsSecrets: Bool) -> Redaction {
+    Redaction(call, showsSecrets: showsSecrets, names: names, fields: fields)
+  }
+
   /// This redaction for another call.
   package func of(_ call: CallSecrets) -> Redaction {
     Redaction(call, showsSecrets: showsSecrets, names: names, fields: fields)

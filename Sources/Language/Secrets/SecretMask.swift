@@ -7,6 +7,10 @@ import RPCurlProtobuf
 package struct SecretMask: Sendable {
   /// The replacement of a secret.
   package static let placeholder = "[redacted]"
+  /// Whether a text is a placeholder, perhaps after the name of a scheme, as in `Bearer [redacted]`.
+  package static func isPlaceholder(_ text: String) -> Bool {
+    text == placeholder || text.hasSuffix(" \(placeholder)")
+  }
   /// The length of the shortest secret that is replaced: shorter ones are part of many words.
   package static let leastLength = 6
   /// What is in the place of text that was cut out.

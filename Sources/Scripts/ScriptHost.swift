@@ -1,0 +1,362 @@
+import RPCurlBase
+import RPCurlChain
+import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProtocols
+import Synchronization
+
+/// A script and the calls that pass it: one process or connection for all of them.
+///
+/// Sendable because it belongs to the thread of the loop of the client that has attached it, which `make` checks.
+final class ScriptHost: @unchecked Sendable {
+  private enum State {
+    case running(ScriptPeer, ScriptHello)
+    /// Its input is closed; what to do after its end.
+    case ending(ScriptPeer, completion: @Sendable () -> Void)
+    /// It has ended, and is started for the next call.
+    case ended
+    /// It has failed with this error, and is started again for the next call.
+    case failed(LanguageError)
+  }
+
+  /// How long a script has for its first line.
+  private static let startTime = Duration.seconds(10)
+  /// How long a script has to end after its input was closed.
+  private static let endTime = Duration.seconds(2)
+  /// How many lines that no value asks for a script may write, at first and for each line that it receives.
+  private static let (firstCredit, credit) = (10_000, 100)
+
+  private let settings: ScriptSettings
+  /// What the script has declared at its first start.
+  let declaration: InterceptorDeclaration
+  private var state: State
+  /// The thread of the loop; 0 before there is one.
+  private let thread = Atomic<UInt>(0)
+  private var network: FactoryNetwork?
+  /// The lines of standard error from before there was a network.
+  private var unlogged: [String] = []
+  private var calls: [Int: ScriptCall] = [:]
+  private var lastCall = 0
+  /// The number of values that wait for a reply.
+  private var awaitedCount = 0
+  private var isFlushDue = false
+  private var freeLines = firstCredit
+  private var questions = QuestionQueue()
+  /// The call for which the script was started again, with its attempts.
+  private weak var restarted: AnyObject?
+
+  /// Starts the script, and waits for its first line.
+  ///
+  /// - Throws: ``LanguageError`` if it does not start, or its first line is invalid.
+  init(_ settings: ScriptSettings) throws(LanguageError) {
+    self.settings = settings
+    var lines: [String] = []
+    let notes = Notes()
+    let (peer, hello) = try Self.start(settings, notes)
+    (state, declaration) = (.running(peer, hello), hello.declaration)
+    lines = notes.take { [weak self] in self?.note($0) }
+    unlogged = lines
+  }
+
+  // MARK: The start
+
+  /// Receives the lines of standard error: keeps them until there is a host.
+  private final class Notes {
+    private var lines: [String] = []
+    private var receiver: ((String) -> Void)?
+
+    func add(_ line: String) {
+      if let receiver { receiver(line) } else { lines.append(line) }
+    }
+
+    func take(_ receiver: @escaping (String) -> Void) -> [String] {
+      self.receiver = receiver
+      return lines
+    }
+  }
+
+  private static func start(
+    _ settings: ScriptSettings, _ notes: Notes
+  ) throws(LanguageError) -> (ScriptPeer, ScriptHello) {
+    let peer: ScriptPeer
+    do throws(SystemError) {
+      peer = try ScriptPeer(settings.place) { notes.add($0) }
+    } catch {
+      throw settings.place.startError(error)
+    }
+    peer.append(ScriptValue.greeting(settings.name))
+    peer.flush()
+    do throws(LanguageError) {
+      return (peer, try ScriptHello(parsing: try firstLine(peer)))
+    } catch {
+      let ending = peer.end()
+      throw failure(error, peer, ending)
+    }
+  }
+
+  private static func firstLine(_ peer: ScriptPeer) throws(LanguageError) -> [UInt8] {
+    let deadline = MonotonicClock.now + startTime
+    while peer.wait(until: deadline) {
+      let isOpen = peer.read()
+      if let line = try line(of: peer) { return line }
+      if !isOpen { throw LanguageError("the script ended before its first line") }
+    }
+    throw LanguageError("the script wrote no first line within \(startTime.components.seconds) s")
+  }
+
+  private static func line(of peer: ScriptPeer) throws(LanguageError) -> [UInt8]? {
+    do throws(SystemError) {
+      return try peer.nextLine()
+    } catch {
+      throw LanguageError(error.reason)
+    }
+  }
+
+  /// An error with how the script ended and the last lines of its standard error.
+  private static func failure(_ error: LanguageError, _ peer: ScriptPeer, _ ending: String?) -> LanguageError
+  {
+    var reason = error.reason
+    if let ending, ending != "signal 15", ending != "exit code 0" { reason += " (\(ending))" }
+    if !peer.lastErrors.isEmpty {
+      reason += "; its standard error: \(peer.lastErrors.joined(separator: " / "))"
+    }
+    return LanguageError(reason, hint: error.hint)
+  }
+
+  // MARK: Calls
+
+  func attach(_ network: FactoryNetwork) {
+    let current = currentThreadIdentity()
+    guard thread.compareExchange(expected: 0, desired: current, ordering: .relaxed).exchanged || isOnItsThread
+    else { return }
+    watch(isWanted: false)
+    self.network = network
+    for line in unlogged { note(line) }
+    unlogged = []
+    watch(isWanted: true)
+    flush()
+  }
+
+  private var isOnItsThread: Bool { thread.load(ordering: .relaxed) == currentThreadIdentity() }
+
+  /// Makes the interceptor of a call; nil if the script does not want its method.
+  func make(_ facts: CallFacts, _ context: CallContext) throws -> ScriptCall? {
+    guard isOnItsThread else {
+      throw error("a script serves the calls of one client: give each client one of its own")
+    }
+    let hello = try running(context)
+    guard hello.methods.contains(where: { $0.matches(facts.method) }) else { return nil }
+    let masksBytes = hello.messages.request.isBytes || hello.messages.response.isBytes
+    guard !redactsFields || !masksBytes else {
+      throw ConfigurationError(
+        interceptor: settings.name, key: "redact-field", reason: "the script receives messages as bytes")
+    }
+    settings.redaction.reportMissingFields(facts, context)
+    lastCall += 1
+    let call = ScriptCall(self, lastCall, facts, context, hello)
+    calls[lastCall] = call
+    return call
+  }
+
+  /// What the script wants of a call. Starts it again if it has ended, at most once for each call.
+  private func running(_ context: CallContext) throws -> ScriptHello {
+    switch state {
+    case .running(_, let hello): return hello
+    case .ending: throw error("the script ends")
+    case .failed(let error) where restarted != nil && restarted === context.family:
+      throw self.error(error.reason)
+    case .ended, .failed: break
+    }
+    let hasFailed = if case .failed = state { true } else { false }
+    restarted = context.family
+    do throws(LanguageError) {
+      let notes = Notes()
+      let (peer, hello) = try Self.start(settings, notes)
+      state = .running(peer, hello)
+      for line in notes.take({ [weak self] in self?.note($0) }) { note(line) }
+      (freeLines, awaitedCount) = (Self.firstCredit, 0)
+      watch(isWanted: true)
+      if hasFailed { log(.warning, "the script was started again: what it had stored is gone") }
+      return hello
+    } catch {
+      state = .failed(error)
+      throw self.error(error.reason)
+    }
+  }
+
+  /// A call is over.
+  func finished(_ number: Int) {
+    calls[number] = nil
+    questions.cancel(of: number)
+  }
+
+  /// What is masked in what the script receives of a call.
+  func redaction(of context: CallContext) -> Redaction { settings.redaction.of(context.secrets) }
+  /// Whether secrets are masked.
+  var masks: Bool { !settings.redaction.showsSecrets }
+  /// Whether fields of messages are masked.
+  var redactsFields: Bool { settings.redaction.redactsFields }
+
+  /// Asks a person a question of a call.
+  func ask(_ text: String, of call: Int, _ completion: @escaping (String?) -> Void) {
+    if let reply = settings.reply { return completion(reply(text)) }
+    guard let network else { return completion(nil) }
+    questions.add(text, of: call, network, completion)
+  }
+
+  // MARK: Lines to the script
+
+  /// Sends a line: at once if the script has nothing else to do, and otherwise with the other lines of this round of the loop.
+  func send(_ line: [UInt8], awaitsReply: Bool = false) {
+    guard case .running(let peer, _) = state else { return }
+    peer.append(line)
+    freeLines = min(freeLines + Self.credit, Self.firstCredit)
+    let isIdle = awaitedCount == 0
+    if awaitsReply { awaitedCount += 1 }
+    guard !isIdle, let network else { return flush() }
+    guard !isFlushDue else { return }
+    isFlushDue = true
+    network.post { [weak self] in
+      self?.isFlushDue = false
+      self?.flush()
+    }
+  }
+
+  /// Values wait no longer.
+  func replied(to count: Int) { awaitedCount -= count }
+
+  private func flush() {
+    guard let peer else { return }
+    peer.flush()
+    guard let network, peer.input >= 0 else { return }
+    if peer.isWriting {
+      network.watch(peer.input, .writing) { [weak self] in self?.flush() }
+    } else {
+      network.watch(peer.input, .writing, nil)
+      if case .ending = state { peer.closeInput() }
+    }
+  }
+
+  private var peer: ScriptPeer? {
+    switch state {
+    case .running(let peer, _), .ending(let peer, _): peer
+    case .ended, .failed: nil
+    }
+  }
+
+  private func watch(isWanted: Bool) {
+    guard let peer, let network else { return }
+    network.watch(peer.output, .reading, isWanted ? { [weak self] in self?.read() } : nil)
+    if peer.errors >= 0 {
+      network.watch(peer.errors, .reading, isWanted ? { [weak self] in self?.readErrors() } : nil)
+    }
+    if !isWanted, peer.input >= 0 { network.watch(peer.input, .writing, nil) }
+  }
+
+  // MARK: Lines of the script
+
+  private func readErrors() {
+    guard let peer else { return }
+    let descriptor = peer.errors
+    peer.readErrors { network?.watch(descriptor, .reading, nil) }
+  }
+
+  private func read() {
+    guard let peer else { return }
+    let isOpen = peer.read()
+    do throws(LanguageError) {
+      while self.peer === peer, let line = try Self.line(of: peer) { try take(line) }
+    } catch {
+      return fail(error)
+    }
+    guard !isOpen, self.peer === peer else { return }
+    if case .ending = state { endNow() } else { fail(LanguageError("the script ended")) }
+  }
+
+  private func take(_ line: [UInt8]) throws(LanguageError) {
+    let reply = try ScriptReply(parsing: line)
+    if reply.subject == .call {
+      freeLines -= 1
+      guard freeLines >= 0 else {
+        throw LanguageError("too many lines of the script that no value asks for")
+      }
+    }
+    guard let number = reply.call else {
+      for entry in reply.logs { log(entry.level, entry.text) }
+      return
+    }
+    guard (1...max(lastCall, 1)).contains(number), lastCall > 0 else {
+      throw LanguageError("a reply for call \(number), which the script has not received")
+    }
+    // The script may not have received the end of a call yet.
+    try calls[number]?.take(reply)
+  }
+
+  private func log(_ level: LogLevel, _ text: String) {
+    network?.log(LogRecord(level: level, source: settings.name, text: text))
+  }
+
+  private func note(_ line: String) { if network == nil { unlogged.append(line) } else { log(.info, line) } }
+
+  // MARK: The end
+
+  private func error(_ reason: String) -> RPCError {
+    RPCError(.internal, reason, origin: .configuration(settings.name))
+  }
+
+  /// The script has failed: so do its calls.
+  private func fail(_ error: LanguageError) {
+    guard let peer else { return }
+    watch(isWanted: false)
+    let ending = peer.end()
+    let completion: (@Sendable () -> Void)? =
+      if case .ending(_, let completion) = state { completion } else { nil }
+    let failure = Self.failure(error, peer, ending)
+    state = .failed(failure)
+    for (_, call) in calls.sorted(by: { $0.key < $1.key }) {
+      call.fail(self.error("\(failure.reason)\(failure.hint.map { "; \($0)" } ?? "")"))
+    }
+    if completion != nil || calls.isEmpty { log(.error, failure.reason) }
+    completion?()
+  }
+
+  /// No call follows: closes the script's input, and waits until it has ended.
+  func conclude(_ completion: @escaping @Sendable () -> Void) {
+    guard isOnItsThread, case .running(let peer, _) = state, let network else { return completion() }
+    state = .ending(peer, completion: completion)
+    network.after(Self.endTime) { [weak self] in
+      if let self, self.peer === peer { endNow() }
+    }
+    flush()
+  }
+
+  private func endNow() {
+    guard case .ending(let peer, let completion) = state else { return }
+    watch(isWanted: false)
+    state = .ended
+    thread.store(0, ordering: .relaxed)
+    let ending = peer.end(patience: .seconds(1))
+    if let ending, ending != "exit code 0", ending != "signal 15" {
+      log(.warning, Self.failure(LanguageError("the script ended"), peer, ending).reason)
+    }
+    completion()
+  }
+}
+
+extension ScriptSettings.Place {
+  /// Why a script was not started, with what to do.
+  fileprivate func startError(_ error: SystemError) -> LanguageError {
+    switch self {
+    case .socket(let path):
+      LanguageError("\(path): \(error.reason)", hint: "start the process that listens there first")
+    case .command(let words): LanguageError("\(words[0]): \(error.reason)", hint: Self.hint(words[0], error))
+    }
+  }
+
+  private static func hint(_ program: String, _ error: SystemError) -> String? {
+    if !program.contains("/") { return "write ./\(program) for a file of this folder" }
+    if error.isMissing { return "the file, or the interpreter that its first line names, does not exist" }
+    return
+      "make the file executable: chmod +x \(program); its first line names its interpreter: #!/usr/bin/env python3"
+  }
+}

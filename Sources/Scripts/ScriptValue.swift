@@ -1,0 +1,114 @@
+import RPCurlBase
+import RPCurlChain
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// The lines that a script receives of a call.
+struct ScriptValue {
+  /// The number of the call.
+  let call: Int
+  let facts: CallFacts
+  /// What is masked.
+  var redaction: Redaction
+
+  /// The first line of all: what this program is.
+  static func greeting(_ name: String) -> [UInt8] {
+    var line = JSONObject()
+    line.add("rpcurl", ScriptHello.version)
+    line.add("name", name)
+    return line.finish()
+  }
+
+  /// The line of a value.
+  ///
+  /// - Parameters:
+  ///   - value: The number of the value; nil for what needs no reply.
+  ///   - attributes: The attributes of the call, for the first line of it; nil for later ones.
+  /// - Throws: An error if a message cannot be written as JSON.
+  mutating func line(
+    _ stage: Stage, _ value: Int?, _ event: CallEvent<MessageValue>, attributes: CallAttributes?
+  ) throws -> [UInt8] {
+    var line = head(stage.description, value)
+    if let attributes { add(attributes, to: &line) }
+    switch redaction.event(event) {
+    case .requestStart(let start):
+      line.add("headers", start.headers)
+      if let deadline = start.deadline { line.add("timeout_ms", milliseconds: max(.zero, deadline - .now)) }
+    case .requestMessage(let message), .responseMessage(let message): try add(message, to: &line)
+    case .requestEnd: break
+    case .responseStart(let start): line.add(start)
+    case .responseEnd(let end): line.add(end)
+    case .metrics(let metrics): line.add(metrics)
+    }
+    return line.finish()
+  }
+
+  /// The line of an attempt that another interceptor has made.
+  func line(_ report: AttemptReport) -> [UInt8] {
+    var line = head(Stage.attemptEnd.description, nil)
+    line.add(report)
+    return line.finish()
+  }
+
+  /// The line of the end of the call.
+  func finish(_ outcome: Outcome) -> [UInt8] {
+    var line = head("finish", nil)
+    line.add(redaction.end(outcome.end))
+    return line.finish()
+  }
+
+  /// The line of the response to a call of the script.
+  ///
+  /// - Parameters:
+  ///   - id: The script's number of it.
+  ///   - body: The member of the message, with its JSON; nil if the call failed.
+  func called(_ id: Int, _ response: SubrequestResponse, body: (name: String, json: [UInt8])?) -> [UInt8] {
+    var line = head("called", nil)
+    line.add("id", id)
+    line.add("headers", redaction.headers(response.headers))
+    if let body { line.add(body.name, raw: body.json) }
+    var status = JSONObject()
+    status.add(redaction.end(response.end))
+    line.add("status", raw: status.object)
+    return line.finish()
+  }
+
+  /// The line of the reply of a person.
+  func asked(_ id: Int, _ reply: String?) -> [UInt8] {
+    var line = head("asked", nil)
+    line.add("id", id)
+    line.add("reply", raw: reply.map { JSONValue.quoted($0) } ?? "null")
+    return line.finish()
+  }
+
+  private func head(_ stage: String, _ value: Int?) -> JSONObject {
+    var line = JSONObject()
+    line.add("stage", stage)
+    line.add("call", call)
+    if let value { line.add("value", value) }
+    return line
+  }
+
+  private func add(_ attributes: CallAttributes, to line: inout JSONObject) {
+    line.add("method", facts.method.description)
+    line.add("kind", facts.kind.rawValue)
+    line.add("protocol", facts.protocolName.rawValue)
+    line.add("codec", facts.codec.rawValue)
+    line.add("target", facts.target.withoutUserInfo)
+    line.add("attempt", facts.attempt)
+    if !facts.isOpaque, let request = facts.requestType, let response = facts.responseType {
+      line.add("request_type", request.name)
+      line.add("response_type", response.name)
+    }
+    if facts.isSubrequest { line.add("subrequest", raw: "true") }
+    line.add(attributes: redaction.attributes(attributes))
+  }
+
+  private func add(_ message: MessageValue, to line: inout JSONObject) throws {
+    switch message.content {
+    case .typed(let message)?: line.add("message", raw: try redaction.message(message).json())
+    case .bytes(let bytes)?: line.add("bytes", base64: bytes)
+    case nil: break
+    }
+  }
+}
