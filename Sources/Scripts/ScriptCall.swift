@@ -47,7 +47,7 @@ final class ScriptCall: AnyStageInterceptor {
     host.send(line, awaitsReply: true)
   }
 
-  func attemptEnd(_ report: AttemptReport) { host.send(lines.line(report)) }
+  func observe(_ observation: Observation) { host.send(lines.line(observation)) }
 
   func finish(_ outcome: Outcome) {
     host.replied(to: waiting.count)

@@ -90,18 +90,13 @@ package struct ScriptHello: Sendable {
     }
   }
 
-  /// The words for what a script does with messages.
-  private static let accesses: KeyValuePairs<String, MessageAccess> = [
-    "json": .changeTyped, "read-json": .readTyped, "bytes": .changeBytes, "read-bytes": .readBytes,
-    "none": .none,
-    "opaque": .opaque, "decode": .decode,
-  ]
-
   private static func access(_ key: String, _ object: ObjectReader) throws(LanguageError) -> MessageAccess {
     guard let word = try object.string(key) else { return .changeTyped }
-    guard let access = accesses.first(where: { $0.key == word })?.value else {
+    guard let access = MessageAccess.allCases.first(where: { $0.word == word }) else {
       throw object.error(
-        key, "\(word.debugDescription) is not one of \(accesses.map(\.key).joined(separator: ", "))")
+        key,
+        "\(word.debugDescription) is not one of \(MessageAccess.allCases.map(\.word).joined(separator: ", "))"
+      )
     }
     return access
   }

@@ -56,6 +56,14 @@ final class ScriptPeer {
     for descriptor in [input, output, errors] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
   }
 
+  /// The other end of two descriptors, which it closes.
+  init(input: Int32, output: Int32) {
+    (self.input, self.output) = (input, output)
+    group = nil
+    log = { _ in }
+    for descriptor in [input, output] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
+  }
+
   deinit { end() }
 
   // MARK: Writing

@@ -43,10 +43,10 @@ struct ScriptValue {
     return line.finish()
   }
 
-  /// The line of an attempt that another interceptor has made.
-  func line(_ report: AttemptReport) -> [UInt8] {
-    var line = head(Stage.attemptEnd.description, nil)
-    line.add(report)
+  /// The line of what has no value.
+  func line(_ observation: Observation) -> [UInt8] {
+    var line = head(observation.stage.description, nil)
+    line.add(observation)
     return line.finish()
   }
 

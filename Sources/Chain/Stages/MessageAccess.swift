@@ -19,6 +19,19 @@ public enum MessageAccess: UInt32, Sendable, Hashable, CaseIterable {
   /// typed messages is an error.
   case decode = 6
 
+  /// The word for it in the first line of scripts and in `--explain`.
+  package var word: String {
+    switch self {
+    case .changeTyped: "json"
+    case .none: "none"
+    case .readTyped: "read-json"
+    case .readBytes: "read-bytes"
+    case .changeBytes: "bytes"
+    case .opaque: "opaque"
+    case .decode: "decode"
+    }
+  }
+
   /// Whether the interceptor receives typed messages.
   public var isTyped: Bool { self == .changeTyped || self == .readTyped }
   /// Whether the interceptor receives serialized messages.
@@ -47,4 +60,9 @@ public struct MessageAccesses: Sendable, Hashable {
 
   /// The same for both directions.
   public init(_ both: MessageAccess) { self.init(request: both, response: both) }
+}
+
+extension MessageAccesses {
+  /// Both directions in words, for people.
+  package var words: String { "request \(request.word), response \(response.word)" }
 }

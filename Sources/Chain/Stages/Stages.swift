@@ -1,3 +1,5 @@
+import RPCurlProtobuf
+
 // A stage is an entry of each list in this file; what others say of all stages they derive from these.
 
 /// One stage of a call, at which interceptors receive a value.
@@ -118,6 +120,15 @@ package enum Observation {
   func call(_ observer: any StageObserver) {
     switch self {
     case .attemptEnd(let report): observer.attemptEnd(report)
+    }
+  }
+}
+
+extension JSONObject {
+  /// Adds the members of what an interceptor observes.
+  package mutating func add(_ observation: Observation) {
+    switch observation {
+    case .attemptEnd(let report): add(report)
     }
   }
 }
