@@ -893,7 +893,7 @@ _rpcurl_arguments() {
 --error-format|||list text json
 -h --help|||flag
 -V --version|||flag'
-      positionals='ask:plugin' ;;
+      positionals='ask:checked' ;;
     plugins-new) options='--color||--colour|list auto always never
 --lang|||list c cpp swift rust python js sh
 --dir|||dir

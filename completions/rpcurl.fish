@@ -171,7 +171,7 @@ complete -c rpcurl -n __rpcurl_first -a 'completion' -d 'Print the script with w
 complete -c rpcurl -n __rpcurl_first -a 'version' -d 'Print the version, and the features of the libraries in use'
 complete -c rpcurl -n __rpcurl_first -a 'help' -d 'Show the help of a command'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'list' -d 'List the built-in interceptors and the plugins of the search path (the default)'
-complete -c rpcurl -n '__rpcurl_second plugins' -a 'check' -d 'Check a plugin: inspect its file, then make calls through it'
+complete -c rpcurl -n '__rpcurl_second plugins' -a 'check' -d 'Check a plugin or a script: inspect it, then make calls through it'
 complete -c rpcurl -n '__rpcurl_second plugins' -a 'new' -d 'Create a small plugin that builds, as a starting point'
 complete -c rpcurl -n '__rpcurl_second help' -a 'call session run test load list describe template export diff convert health check plugins trust completion version'
 complete -c rpcurl -n '__rpcurl_is call' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
@@ -190,7 +190,7 @@ complete -c rpcurl -n '__rpcurl_is diff' -n '__rpcurl_places -eq 1' -F
 complete -c rpcurl -n '__rpcurl_is convert' -n '__rpcurl_places -ge 0' -F
 complete -c rpcurl -n '__rpcurl_is health' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
 complete -c rpcurl -n '__rpcurl_is check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask target)'
-complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask plugin)'
+complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask checked)'
 complete -c rpcurl -n '__rpcurl_is trust' -n '__rpcurl_places -eq 0' -F
 complete -c rpcurl -n '__rpcurl_is completion' -n '__rpcurl_places -eq 0' -a '(__rpcurl_ask shell)'
 complete -c rpcurl -n '__rpcurl_is call session run test load list describe template export convert check plugins-check' -l descriptor-set -l protoset -r -F -d 'Read the schema from this descriptor set'

@@ -202,8 +202,9 @@ package enum BuiltIns {
     try spec.takeCommonSettings(ownKeys: Set(keys).union(found?.replaced.keys.map(\.self) ?? []))
     let files = ObservedServices(services)
     let factory = try factory(named: spec.name, configuration: spec, services: files)
-    let name = (factory as? ScriptFactory)?.name ?? spec.name
-    var registration = InterceptorRegistration(name, factory, spec.common)
+    let script = factory as? ScriptFactory
+    var registration = InterceptorRegistration(script?.name ?? spec.name, factory, spec.common)
+    if let script, registration.scope.methods.selectsAll { registration.scope.methods = script.methods }
     let digests = files.takeDigests()
     registration.fingerprint = InterceptorFingerprint(spec.name, spec.settings) { digests }
     return registration

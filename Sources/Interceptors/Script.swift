@@ -22,7 +22,7 @@ extension ScriptSettings {
     switch (settings.text("run"), settings.text("connect")) {
     case (let command?, nil):
       do throws(LanguageError) {
-        place = .command(try CommandWords.split(command))
+        place = .command(try ScriptCommand.words(of: command))
       } catch {
         throw settings.error("run", error)
       }
@@ -39,4 +39,43 @@ extension ScriptSettings {
     self.init(
       place, name: settings.text("name"), redaction: try settings.redaction().showingSecrets(showsSecrets))
   }
+}
+
+/// A script that is checked for its author.
+package struct ScriptForCheck {
+  /// Its registration for chains.
+  package let registration: InterceptorRegistration
+  private let factory: ScriptFactory
+
+  /// Starts the script, and waits for its first line.
+  ///
+  /// - Parameters:
+  ///   - command: The command.
+  ///   - reply: Replies to its questions in place of a person.
+  /// - Throws: ``LanguageError`` if the command is invalid, ``ConfigurationError`` if the script does not start, or its first
+  ///   line is invalid.
+  package init(_ command: String, reply: @escaping @Sendable (String) -> String?) throws {
+    var settings = ScriptSettings(.command(try ScriptCommand.words(of: command)))
+    settings.reply = reply
+    factory = try ScriptFactory(settings)
+    registration = InterceptorRegistration(name: factory.name, factory: factory)
+  }
+
+  /// The first line of the script, for people.
+  package var hello: [String] {
+    guard let hello = factory.hello else { return [] }
+    let stages = Stage.allCases.filter { hello.stages.contains($0) }.map(\.description)
+    let end = hello.wantsFinish ? ["finish"] : []
+    let methods = hello.methods.selectsAll ? "all" : hello.methods.text(\.description)
+    return [
+      "stages: \((stages + end).joined(separator: ", "))", "methods: \(methods)",
+      "messages: \(hello.messages.words)",
+    ] + (hello.effects.words.isEmpty ? [] : ["effects: \(hello.effects.words.joined(separator: ", "))"])
+  }
+
+  /// What it does, in one line; empty if it does not say.
+  package var summary: String { factory.hello?.summary ?? "" }
+
+  /// Why the script has failed, with what to do; nil if it has not.
+  package var failure: (reason: String, hint: String?)? { factory.failure.map { ($0.reason, $0.hint) } }
 }

@@ -5,10 +5,9 @@ package enum ScriptFile {
   /// The ends of names that scripts have.
   private static let suffixes = [".py", ".js", ".mjs", ".cjs", ".sh", ".rb", ".pl", ".lua"]
 
-  /// Whether a file is a script: by the end of its name, or because its first line names its interpreter.
+  /// Whether a file is a script: by the end of its name, also if there is no such file, or because its first line names its interpreter.
   package static func isScript(_ path: String) -> Bool {
-    guard let bytes = beginning(of: path) else { return false }
-    return bytes.starts(with: "#!".utf8) || suffixes.contains(where: path.hasSuffix)
+    suffixes.contains(where: path.hasSuffix) || beginning(of: path)?.starts(with: "#!".utf8) == true
   }
 
   /// Whether a file can be run, and is no shared object.

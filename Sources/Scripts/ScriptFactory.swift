@@ -17,9 +17,24 @@ package struct ScriptFactory: InterceptorFactory {
     } catch {
       throw ConfigurationError(interceptor: settings.name, reason: error.reason, hint: error.hint)
     }
+    methods = host.hello?.methods ?? Selection()
+  }
+
+  /// Makes the script of a host an interceptor.
+  init(_ host: ScriptHost, name: String) {
+    (self.host, self.name, methods) = (host, name, host.hello?.methods ?? Selection())
   }
 
   package var declaration: InterceptorDeclaration { host.declaration }
+
+  /// The methods that the script wanted at its start.
+  package let methods: Selection<MethodPattern>
+
+  /// Why the script has failed; nil if it runs or has ended.
+  package var failure: LanguageError? { host.failure }
+
+  /// What the script says about itself in its first line.
+  package var hello: ScriptHello? { host.hello }
 
   package func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     try host.make(call, context)

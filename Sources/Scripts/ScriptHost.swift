@@ -58,6 +58,11 @@ final class ScriptHost: @unchecked Sendable {
     unlogged = lines
   }
 
+  /// A host of a script that has written its first line.
+  init(_ settings: ScriptSettings, _ peer: ScriptPeer, _ hello: ScriptHello) {
+    (self.settings, state, declaration) = (settings, .running(peer, hello), hello.declaration)
+  }
+
   // MARK: The start
 
   /// Receives the lines of standard error: keeps them until there is a host.
@@ -122,6 +127,12 @@ final class ScriptHost: @unchecked Sendable {
     }
     return LanguageError(reason, hint: error.hint)
   }
+
+  /// Why the script has failed; nil if it runs or has ended.
+  var failure: LanguageError? { if case .failed(let error) = state { error } else { nil } }
+
+  /// The first line of the running script.
+  var hello: ScriptHello? { if case .running(_, let hello) = state { hello } else { nil } }
 
   // MARK: Calls
 

@@ -369,6 +369,7 @@ def test_scripts_are_files_that_can_run(directory, complete):
     assert list(complete("script", "")) == ["./sign.py", "./sub/"]
     assert list(complete("script", "./s")) == ["./sign.py", "./sub/"]
     assert list(complete("script", "sub/")) == ["sub/x.sh"]
+    assert list(complete("checked", "./")) == ["./a.so", "./sub/", "./sign.py"]
     # It would be searched in $PATH.
     assert list(complete("script", "si")) == []
 

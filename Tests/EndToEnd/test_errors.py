@@ -62,7 +62,7 @@ def test_wrong_usage(call, arguments, words):
         (["convert", "--tipe=a.B"], "--tipe", "unknown option", "did you mean --type?"),
         (["--plaintxt"], "--plaintxt", "unknown option", "did you mean --plaintext?"),
         (["plugins", "check", "--call-tim", "2s"], "--call-tim", "unknown option", "did you mean --call-time?"),
-        (["plugins", "check", "--call-time", "2s"], "missing argument", "NAME|PATH[,KEY=VALUE…]", 'see "rpcurl plugins check --help"'),
+        (["plugins", "check", "--call-time", "2s"], "missing argument", "NAME|PATH[,KEY=VALUE…]|COMMAND", 'see "rpcurl plugins check --help"'),
         # Help of what there is not.
         (["help", "descrbe"], "help descrbe", "no such command, interceptor or option", "did you mean describe?"),
         (["help", "plugins", "chek"], "help chek", "no such command, interceptor or option", "did you mean check?"),

@@ -51,7 +51,7 @@ struct ScriptFileTests {
     #expect(ScriptFile.isScript(named) && !ScriptFile.isProgram(named))
     #expect(!ScriptFile.isScript(text) && !ScriptFile.isProgram(text))
     #expect(!ScriptFile.isScript("/bin/sh") && ScriptFile.isProgram("/bin/sh"))
-    #expect(!ScriptFile.isScript("/none.py") && !ScriptFile.isProgram("/bin"))
+    #expect(ScriptFile.isScript("/none.py") && !ScriptFile.isScript("/none") && !ScriptFile.isProgram("/bin"))
     _ = (folder, other, third)
   }
 

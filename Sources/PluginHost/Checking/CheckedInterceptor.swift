@@ -10,20 +10,25 @@ package struct CheckedInterceptor {
   let duty: String
   /// The rule that it breaks if it does not.
   let rule: String
-  /// Its first violation of the interface; nil if there is none.
-  let misuse: () -> String?
+  /// Its first violation of the interface, with what to do; nil if there is none.
+  let misuse: () -> (reason: String, hint: String?)?
+  /// How long it may take to end after its last call; nil if nothing waits for that.
+  let endLimit: Duration?
 
   /// A script.
   ///
   /// - Parameters:
   ///   - registration: Its registration for chains.
-  ///   - misuse: Returns why it has failed; nil if it has not.
-  package init(script registration: InterceptorRegistration, misuse: @escaping () -> String?) {
+  ///   - misuse: Returns why it has failed, with what to do; nil if it has not.
+  package init(
+    script registration: InterceptorRegistration, misuse: @escaping () -> (reason: String, hint: String?)?
+  ) {
     self.registration = registration
     kind = "script"
     duty = "reply to the value"
     rule = "each value that a script receives gets one reply"
     self.misuse = misuse
+    endLimit = .milliseconds(1900)
   }
 
   /// A plugin.
@@ -32,6 +37,7 @@ package struct CheckedInterceptor {
     kind = "plugin"
     duty = "use the token"
     rule = "each token that a callback keeps with RPCURL_LATER is used once"
-    misuse = { plugin.misuses.first }
+    misuse = { plugin.misuses.first.map { ($0, nil) } }
+    endLimit = nil
   }
 }

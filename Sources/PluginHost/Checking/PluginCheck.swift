@@ -173,11 +173,26 @@ package struct PluginCheck {
       }
       try requireSuccess(failures, subject, checked, coverage)
     }
-    let isConcluded = Locked(false)
-    checked.registration.factory.conclude(outside) { isConcluded.withLock { $0 = true } }
-    _ = loop.run(for: .seconds(2), until: { isConcluded.withLock { $0 } })
-    try requireNoMisuse(checked, "conclude")
+    try conclude(checked, outside)
     return coverage.gaps
+  }
+
+  /// Lets the interceptor end what it has begun.
+  private func conclude(_ checked: CheckedInterceptor, _ outside: FactoryNetwork) throws(Fault) {
+    let isConcluded = Locked(false)
+    let start = MonotonicClock.now
+    checked.registration.factory.conclude(outside) { isConcluded.withLock { $0 = true } }
+    _ = loop.run(for: checked.endLimit ?? .seconds(2), until: { isConcluded.withLock { $0 } })
+    guard let limit = checked.endLimit else { return try requireNoMisuse(checked, "conclude") }
+    // A process that does not end by itself is killed.
+    _ = loop.run(for: .seconds(3), until: { isConcluded.withLock { $0 } })
+    try requireNoMisuse(checked, "end")
+    guard .now - start < limit else {
+      throw Fault(
+        step: "end", reason: "the \(checked.kind) did not end within 2 s after its standard input was closed",
+        hint: "end the program when it reads the end of its input")
+    }
+    passed("ended")
   }
 
   private func subjects() throws(Fault) -> [SelfTestSubject] {
@@ -241,6 +256,6 @@ package struct PluginCheck {
 
   private func requireNoMisuse(_ subject: CheckedInterceptor, _ step: String) throws(Fault) {
     guard let misuse = subject.misuse() else { return }
-    throw Fault(step: step, reason: "the \(subject.kind) misbehaves: \(misuse)", hint: nil)
+    throw Fault(step: step, reason: "the \(subject.kind) misbehaves: \(misuse.reason)", hint: misuse.hint)
   }
 }

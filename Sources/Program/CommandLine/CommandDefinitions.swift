@@ -259,8 +259,8 @@ extension CommandTable {
   private static var pluginsCheck: Command {
     Command(
       id: .pluginsCheck, name: "plugins check",
-      summary: "Check a plugin: inspect its file, then make calls through it.",
-      usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]",
+      summary: "Check a plugin or a script: inspect it, then make calls through it.",
+      usage: "rpcurl plugins check [OPTIONS] NAME|PATH[,KEY=VALUE…]|COMMAND",
       discussion: """
         The plugin is loaded with strict=true and takes part in calls of all four kinds, to which rpcurl itself responds \
         with success, an error and a cancellation, alone and among interceptors that hold every value, respond or fail. \
@@ -269,12 +269,17 @@ extension CommandTable {
         A callback that blocks the loop is a warning. Lines with "not exercised" list what the calls did not reach: \
         stages; responses to the plugin's own calls and requests, which get none, and calls that fail without them; or \
         everything, if the plugin declines all calls.
+
+        A script, as of --script, is started, and its first line is shown. The same calls pass it, and it must end when \
+        its standard input does. Its questions for a person get the reply y.
         """,
       examples: "",
       places: [
         .init(
-          "NAME|PATH[,KEY=VALUE…]", "The plugin, with its configuration.", isRequired: true,
-          completion: "ask:plugin")
+          "NAME|PATH[,KEY=VALUE…]|COMMAND",
+          "The plugin with its configuration, or the script with its arguments.",
+          isRequired: true,
+          completion: "ask:checked")
       ])
   }
 

@@ -2,6 +2,8 @@ import RPCurlBase
 import RPCurlChain
 import RPCurlEngine
 import RPCurlInterceptors
+import RPCurlLanguage
+import RPCurlPlatform
 import RPCurlPluginHost
 import RPCurlProgram
 import RPCurlProtobuf
@@ -21,7 +23,7 @@ struct PluginsListCommand {
   }
 }
 
-/// `rpcurl plugins check`: tests a plugin.
+/// `rpcurl plugins check`: tests a plugin or a script.
 struct PluginsCheckCommand {
   private let schema: Invocation
   private let method: String?
@@ -36,36 +38,75 @@ struct PluginsCheckCommand {
   }
 
   func run(on console: Console) throws {
-    let spec: InterceptorSpec
-    do throws(ConfigurationError) {
-      spec = try InterceptorSpec(parsing: plugin, sources: .system(waitLimit: nil))
-    } catch {
-      throw Failure(.interceptor, "", error.description, hint: error.hint)
-    }
+    let loader = ChainSource.loader(console)
     var (isComplete, hasWarnings) = (true, false)
-    let check = PluginCheck(
-      loader: ChainSource.loader(console), limit: callTime ?? .seconds(2), method: try subject(console)
-    ) { line in
-      let text =
-        switch line {
-        case .passed(let step): "ok    \(step)"
-        case .note(let note): "note  \(note)"
-        case .warning(let warning): "warn  \(warning)"
-        case .unexercised(let gap): "note  not exercised: \(gap)"
-        }
+    let report = { (line: PluginCheck.Line) in
       if case .unexercised = line { isComplete = false }
       if case .warning = line { hasWarnings = true }
       // Flushed: it must not be lost if the plugin crashes next.
-      console.output.print("\(TerminalText.escape(text))\n")
+      console.output.print("\(TerminalText.escape(Self.text(of: line)))\n")
     }
-    do throws(PluginCheck.Fault) {
-      try check.run(spec)
-    } catch {
+    let check = PluginCheck(
+      loader: loader, limit: callTime ?? .seconds(2), method: try subject(console), report: report)
+    do {
+      if isScript {
+        try runScript(check, report)
+      } else {
+        try check.run(InterceptorSpec(parsing: plugin, sources: .system(waitLimit: nil)))
+      }
+    } catch let error as PluginCheck.Fault {
       throw Failure(.interceptor, error.step, error.reason, hint: error.hint)
+    } catch let error as ConfigurationError {
+      throw Failure(.interceptor, isScript ? "start" : "", error.description, hint: error.hint)
     }
     let result = hasWarnings ? "only warnings found" : "no problems found"
     console.output.print(isComplete ? "\(result)\n" : "\(result) in what was exercised\n")
   }
+
+  private static func text(of line: PluginCheck.Line) -> String {
+    switch line {
+    case .passed(let step): "ok    \(step)"
+    case .note(let note): "note  \(note)"
+    case .warning(let warning): "warn  \(warning)"
+    case .unexercised(let gap): "note  not exercised: \(gap)"
+    }
+  }
+
+  // MARK: Scripts
+
+  /// Whether the argument is the command of a script.
+  private var isScript: Bool {
+    guard let words = try? CommandWords.split(plugin) else { return false }
+    let name = words[0]
+    return ScriptFile.isScript(name)
+      || (name.contains("/")
+        ? !name.hasSuffix(".so") && ScriptFile.isProgram(name) : words.count > 1 && ScriptFile.isInPath(name))
+  }
+
+  /// Starts the script, and makes the calls. Questions for a person get the reply "y".
+  private func runScript(_ check: PluginCheck, _ report: @escaping (PluginCheck.Line) -> Void) throws {
+    let questions = Locked<[String]>([])
+    let script: ScriptForCheck
+    do {
+      script = try ScriptForCheck(plugin) { question in
+        questions.withLock { if !$0.contains(question) { $0.append(question) } }
+        return "y"
+      }
+    } catch let error as LanguageError {
+      throw PluginCheck.Fault(step: "start", reason: error.reason, hint: error.hint)
+    }
+    report(.passed("started: \(plugin)"))
+    for line in script.hello { report(.passed("first line: \(line)")) }
+    if script.summary.isEmpty { report(.note("it has no summary in its first line")) }
+    defer {
+      for question in questions.withLock({ $0 }) {
+        report(.note("it asks a person: \(JSONValue.quoted(question)); the check replied y"))
+      }
+    }
+    try check.run(CheckedInterceptor(script: script.registration) { script.failure })
+  }
+
+  // MARK: The method
 
   /// The method of the test calls; nil if none is given.
   private func subject(_ console: Console) throws(Failure) -> MethodDescriptor? {

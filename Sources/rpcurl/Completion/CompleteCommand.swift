@@ -17,6 +17,7 @@ enum CompleteCommand {
       case "use": LineCompletion(line).interceptor
       case "plugin": PluginCompletion.plugins(line)
       case "script": PluginCompletion.scripts(line)
+      case "checked": PluginCompletion.plugins(line) + PluginCompletion.scripts(line)
       case "header": LineCompletion(line).header
       case "data": LineCompletion(line).data
       case "value": LineCompletion(line).value

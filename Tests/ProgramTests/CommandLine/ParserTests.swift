@@ -312,7 +312,7 @@ struct ParserTests {
       ),
       ("list -d x h", "-d", "list has no such option, but call or load has", nil),
       ("list --jobs 2 h", "--jobs", "list has no such option, but call or load has", nil),
-      ("plugins check", "missing argument", "NAME|PATH[,KEY=VALUE…]", nil),
+      ("plugins check", "missing argument", "NAME|PATH[,KEY=VALUE…]|COMMAND", nil),
       ("plugins chek", "plugins chek", "no such command", "did you mean check?"),
       ("describ h:1 S", "describ", "no such command", "did you mean describe?"),
       ("desc h:1 S x", "desc", "no such command", "did you mean describe?"),
