@@ -12,7 +12,7 @@ extension Session {
       guard !members.isEmpty else { return session.print(["no interceptors"] + omitted) }
       session.print(
         members.enumerated().map { index, member in
-          let kind = member.plugin.map { "plugin \($0.path)" } ?? "built in"
+          let kind = member.plugin.map { "plugin \($0.path)" } ?? member.kind
           let registration = member.registration
           let settings = member.entry.settings(session.written)
           return

@@ -264,6 +264,7 @@ struct ProjectFileTests {
       --script '../a b/s,1.py'
       --script python3 ./x.py
       --script /usr/bin/x
+      --use script,run=bin/s,name=x
       target unix:x.sock
       """)
     try folder().write("p/there.proto", [])
@@ -283,6 +284,7 @@ struct ProjectFileTests {
       invocation.texts(.use) == [
         "auth,bearer=@\(p)/a,,b", "header,set=x:y,set=z:@\(p)/file,add=z:@@f,set=q:env:r",
         "log,file=\(p)/log.txt,redact=@\(p)/list", "header,set=a:@@b",
+        "script,run='\(p)/bin/s',name=x",
       ])
     #expect(
       invocation.texts(.script) == [

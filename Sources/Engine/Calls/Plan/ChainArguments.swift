@@ -18,6 +18,15 @@ package struct ChainArguments: Equatable {
       }
     }
 
+    /// Whether it is a script.
+    package var isScript: Bool {
+      switch self {
+      case .script: true
+      case .builtIn(let text, _): Argument.interceptorName(text) == "script"
+      case .plugin: false
+      }
+    }
+
     /// The name that `--no-use` omits.
     private var name: String {
       if case .script(let command, _) = self {

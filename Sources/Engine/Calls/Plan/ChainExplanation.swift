@@ -71,7 +71,7 @@ struct ChainExplanation {
 
   private func title(_ member: ChainSource.Member) -> String {
     let settings = settings(member)
-    return "\(member.registration.name) (\(member.plugin == nil ? "built in" : "plugin"))"
+    return "\(member.registration.name) (\(member.kind))"
       + (settings.isEmpty ? "" : ": \(settings)")
   }
 
@@ -81,12 +81,15 @@ struct ChainExplanation {
       stages.names.isEmpty ? "none" : stages.names.joined(separator: ", ")
     }
     let effects = declaration.effects.words
-    return (member.defaults.isEmpty ? [] : ["defaults: \(member.defaults.joined(separator: ", "))"]) + [
+    let defaults =
+      member.defaults.isEmpty ? [] : ["defaults: \(member.defaults.joined(separator: ", "))"]
+    let messages = member.entry.isScript ? ["messages: \(declaration.messages.words)"] : []
+    return defaults + [
       "scope: \(member.scopeText(redaction))",
       "stages: \(stages ?? "not declared")"
         + (effects.isEmpty ? "" : " (\(effects.joined(separator: ", ")))"),
       "place: \(member.registration.placement)",
-    ]
+    ] + messages
   }
 
   /// The settings of an interceptor as typed, with secrets redacted.
@@ -108,7 +111,7 @@ struct ChainExplanation {
     let declaration = registration.factory.declaration
     var object = JSONObject()
     object.add("name", registration.name)
-    object.add("kind", member.plugin == nil ? "built-in" : "plugin")
+    object.add("kind", member.kind.replacing(" ", with: "-"))
     object.add("priority", registration.priority)
     object.add(
       "methods", registration.scope.methods.selectsAll ? "*" : registration.scope.methods.text(\.description))
@@ -118,6 +121,10 @@ struct ChainExplanation {
     object.add("stages", raw: declaration.stages.map { Self.array($0.names) } ?? "null")
     object.add("effects", raw: Self.array(declaration.effects.words))
     object.add("place", registration.placement)
+    if member.entry.isScript {
+      object.add("request", declaration.messages.request.word)
+      object.add("response", declaration.messages.response.word)
+    }
     object.add("used", raw: unused == nil ? "true" : "false")
     if let unused {
       object.add("unused_because", unused.condition.rawValue)
@@ -135,9 +142,9 @@ extension ChainSource.Member {
   /// Whether the interceptor may change the request such that it satisfies a condition of others further in.
   ///
   /// No built-in interceptor changes the method or attributes. Plugins do not declare it: one that receives the start may
-  /// change the method, and each may set attributes.
+  /// change the method, and each may set attributes, as scripts may.
   fileprivate func mayChange(_ condition: CallScope.Condition) -> Bool {
-    guard plugin != nil else { return false }
+    guard plugin != nil else { return entry.isScript && condition == .attribute }
     switch condition {
     case .methods: return registration.factory.declaration.stages?.contains(.requestStart) ?? true
     case .attribute: return true

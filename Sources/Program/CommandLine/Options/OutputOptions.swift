@@ -133,8 +133,8 @@ extension OptionTable {
         + "of orders that are likely mistakes: log outside of the redaction of requests or inside of that of responses, "
         + "sign inside of compression or outside of an interceptor that changes messages, cache outside of credentials or "
         + "inside of a signer. methods and attribute of an interceptor apply to the request as it reaches it: of those that "
-        + "are not met, the plugins that may change the method or the attributes are named. Plugins are loaded. Files of "
-        + "-d are not read, and the server is not contacted. --format json prints one object. --format sh prints a shell "
+        + "are not met, the plugins that may change the method or the attributes are named. Plugins are loaded, "
+        + "and scripts are started. Files of -d are not read, and the server is not contacted. --format json prints one object. --format sh prints a shell "
         + "command that makes the same call without a configuration file, and --format curl, grpcurl or buf one of that "
         + "program, in which "
         + "comments name what it lacks. Credentials are variables of the environment there.",
