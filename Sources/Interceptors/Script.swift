@@ -73,6 +73,9 @@ package struct ScriptForCheck {
     ] + (hello.effects.words.isEmpty ? [] : ["effects: \(hello.effects.words.joined(separator: ", "))"])
   }
 
+  /// The methods that it wants.
+  package var methods: Selection<MethodPattern> { factory.methods }
+
   /// What it does, in one line; empty if it does not say.
   package var summary: String { factory.hello?.summary ?? "" }
 

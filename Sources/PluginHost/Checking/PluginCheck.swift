@@ -157,7 +157,7 @@ package struct PluginCheck {
     let coverage = SelfTestCoverage(registration.factory, checked.kind)
     registration.factory = coverage
     let network = SelfTestNetwork(loop, coverage)
-    let subjects = try subjects()
+    let subjects = try subjects(of: checked)
     guard let first = subjects.first else { return [] }
     let outside = network.outside(first.facts, log: loader.log)
     checked.registration.factory.attach(outside)
@@ -170,6 +170,12 @@ package struct PluginCheck {
           let failure = try run(call, checked, coverage, "call: \(call.name)\(surroundings.rawValue)")
           if course == .success, surroundings.courses.count > 1 { failures.append(failure) }
         }
+      }
+      // What fails every second or third call on purpose does not fail two calls in a row.
+      for attempt in ["again", "once more"] where !failures.contains(nil) {
+        let call = SelfTestCall(
+          subject, .success, [registration], loop: loop, network: network, log: loader.log)
+        failures.append(try run(call, checked, coverage, "call: \(call.name), \(attempt)"))
       }
       try requireSuccess(failures, subject, checked, coverage)
     }
@@ -195,9 +201,11 @@ package struct PluginCheck {
     passed("ended")
   }
 
-  private func subjects() throws(Fault) -> [SelfTestSubject] {
-    guard let method else { return try SelfTestSubject.withoutSchema() }
-    return [try SelfTestSubject(method)]
+  private func subjects(of checked: CheckedInterceptor) throws(Fault) -> [SelfTestSubject] {
+    if let method { return [try SelfTestSubject(method)] }
+    var subjects = try SelfTestSubject.withoutSchema()
+    for index in subjects.indices { subjects[index].name = checked.name(like: subjects[index].name) }
+    return subjects
   }
 
   private let loop = SelfTestLoop()
@@ -237,9 +245,15 @@ package struct PluginCheck {
   ) throws(Fault) {
     let hasRequested = coverage.takeRequests()
     guard let error = failures.first ?? nil, !failures.contains(nil) else { return }
-    guard !hasRequested else { return coverage.note(failing: subject.name.method) }
+    guard !hasRequested else { return coverage.note(failing: subject.title) }
+    guard subject.hasNameOfSchema else {
+      return report(
+        .unexercised(
+          "the success of \(subject.title), a call with messages of the type google.protobuf.Value: name a method with "
+            + "--descriptor-set FILE --method PKG.SERVICE/METHOD"))
+    }
     throw Fault(
-      step: "calls: \(subject.name.method)",
+      step: "calls: \(subject.title)",
       reason: "the \(checked.kind) failed every call: \(error.code.name): \(error.message)",
       hint: method == nil
         ? "if it requires certain messages, name their method: --descriptor-set FILE --method PKG.SERVICE/METHOD"

@@ -39,7 +39,7 @@ final class SelfTestCall: ChainCaller, ChainTransport {
   }
 
   /// The method and the course.
-  var name: String { "\(subject.name.method), \(course)" }
+  var name: String { "\(subject.title), \(course)" }
 
   /// Runs the whole call; `false` if it had to be canceled after the time limit. The watchdog ends a callback
   /// that does not return.

@@ -5,13 +5,22 @@ import RPCurlSchemaTools
 
 /// The method and the messages of self-test calls.
 struct SelfTestSubject {
-  let name: MethodName
+  /// The name of the method; a check may change that of a method without a schema.
+  var name: MethodName
+  /// The name that the schema has for the method.
+  private let nameInSchema: MethodName
   let kind: CallKind
   let request: MessageType
   let response: MessageType
   /// A serialized message of each direction.
   let requestBytes: [UInt8]
   let responseBytes: [UInt8]
+
+  /// Whether the name is that of the schema.
+  var hasNameOfSchema: Bool { name == nameInSchema }
+
+  /// The name of the method in the steps of a check.
+  var title: String { hasNameOfSchema ? name.method : "\(name) (\(nameInSchema.method))" }
 
   var facts: CallFacts {
     CallFacts(
@@ -44,6 +53,7 @@ struct SelfTestSubject {
 
   private init(_ method: MethodDescriptor, requestBytes: [UInt8], responseBytes: [UInt8]) {
     name = MethodName(service: method.service, method: method.name)
+    nameInSchema = name
     kind = CallKind(clientStreams: method.clientStreaming, serverStreams: method.serverStreaming)
     request = method.input
     response = method.output

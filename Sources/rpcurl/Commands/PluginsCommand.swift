@@ -103,7 +103,7 @@ struct PluginsCheckCommand {
         report(.note("it asks a person: \(JSONValue.quoted(question)); the check replied y"))
       }
     }
-    try check.run(CheckedInterceptor(script: script.registration) { script.failure })
+    try check.run(CheckedInterceptor(script: script.registration, methods: script.methods) { script.failure })
   }
 
   // MARK: The method
