@@ -5,7 +5,13 @@
 const { failure, interceptor } = require("rpcurl");
 
 const DO = JSON.parse(process.env.DO);
-const { handler = {}, own = ["demo.v1.Demo/Hello", { name: "Own" }], ...options } = JSON.parse(process.env.OPTIONS ?? "{}");
+const {
+  handler = {},
+  inject = [{ name: "First" }, { name: "Second" }],
+  later = { request: [{ name: "Late" }], response: [{ name: "Later" }] },
+  own = ["demo.v1.Demo/Hello", { name: "Own" }],
+  ...options
+} = JSON.parse(process.env.OPTIONS ?? "{}");
 const DETAIL = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "TESTED" };
 
 const VERBS = {
@@ -46,8 +52,8 @@ const VERBS = {
     call.state.again = true;
     call.retry({ after: 0.01, headers: { "x-again": "1" } });
   },
-  inject: (call) => call.inject({ name: "First" }, { name: "Second" }),
-  "inject later": (call) => call.injectLater({ request: [{ name: "Late" }], response: [{ name: "Later" }] }),
+  inject: (call) => call.inject(...inject),
+  "inject later": (call) => call.injectLater(later),
   finding: (call) => call.finding("found"),
   note: (call) => call.finding("noted", "note"),
   log: (call) => call.log("logged", "warning"),

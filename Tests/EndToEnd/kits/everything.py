@@ -11,6 +11,8 @@ DO = json.loads(os.environ["DO"])
 OPTIONS = json.loads(os.environ.get("OPTIONS", "{}"))
 DETAIL = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TESTED"}
 HANDLER = OPTIONS.pop("handler", {})
+INJECTED = OPTIONS.pop("inject", [{"name": "First"}, {"name": "Second"}])
+LATER = OPTIONS.pop("later", {"request": [{"name": "Late"}], "response": [{"name": "Later"}]})
 OWN = OPTIONS.pop("own", ["demo.v1.Demo/Hello", {"name": "Own"}])
 
 
@@ -71,8 +73,8 @@ VERBS = {
     "respond fail": lambda call, message: call.respond(fail=failure("not_found", "nothing")),
     "drop": lambda call, message: call.drop(),
     "retry": retry,
-    "inject": lambda call, message: call.inject({"name": "First"}, {"name": "Second"}),
-    "inject later": lambda call, message: call.inject(request=[{"name": "Late"}], response=[{"name": "Later"}]),
+    "inject": lambda call, message: call.inject(*INJECTED),
+    "inject later": lambda call, message: call.inject(**LATER),
     "finding": lambda call, message: call.finding("found"),
     "note": lambda call, message: call.finding("noted", kind="note"),
     "log": lambda call, message: call.log("logged", "warning"),
