@@ -135,14 +135,18 @@ const duration = (value) => (typeof value === "number" ? `${Math.round(value * 1
 
 /** A status, as `fail` of call.respond has it. */
 function failure(code, message = "", { details, trailers } = {}) {
-  const result = { code: code.toLowerCase(), message: String(message), details };
+  const result = { code: code.toLowerCase(), message: String(message) };
+  const known = details?.filter((detail) => detail["@type"]);
+  if (known?.length) result.details = known;
   if (trailers) result.trailers = pairs(trailers);
   return result;
 }
 
 function status(value) {
   const { code, code_number: codeNumber, message = "", details = [], trailers = [] } = value;
-  return { code, codeNumber, message, details, trailers: new Headers(trailers) };
+  // A detail as `fail` has it; one whose type is not in the schema stays as it is.
+  const detail = (one) => (one.debug ? { "@type": `type.googleapis.com/${one.type}`, ...one.debug } : one);
+  return { code, codeNumber, message, details: details.map(detail), trailers: new Headers(trailers) };
 }
 
 /** The attributes of a call. A change is sent at once. */
@@ -186,6 +190,9 @@ class Shared {
     this.state = {};
     this.pending = new Set();
     this.isOver = false;
+    // With retries, the start of the response is held until a later value shows that there is no retry.
+    this.held = undefined;
+    this.isStarted = false;
     this.attributes = new Attributes(first.attributes, (members) => this.send(members));
   }
 
@@ -275,7 +282,7 @@ class Call {
 
   /** Responds in place of the server, at a stage of the request: message or messages, headers, trailers, fail. */
   respond({ message, messages, headers, trailers, fail } = {}) {
-    const respond = { message, messages, fail };
+    const respond = { ...(message === undefined ? {} : form(message)), messages: messages?.map(form), fail };
     if (headers) respond.headers = pairs(headers);
     if (trailers) respond.trailers = pairs(trailers);
     this.#decide({ respond });
@@ -382,8 +389,9 @@ class Connection {
     let shared = this.calls.get(number);
     if (!shared) this.calls.set(number, (shared = new Shared(this, value)));
     if (stage === "finish") this.end(shared);
+    if (stage === "response_start") shared.isStarted = false;
     const handler = this.owner.handlers[stage];
-    if (!handler) return value.value === undefined ? undefined : this.goOn(shared, value.value);
+    if (!handler) return value.value === undefined ? undefined : this.put(shared, value);
     this.invoke(handler, new Call(this, shared, value), shared, value);
   }
 
@@ -431,15 +439,31 @@ class Connection {
 
   complete(call, shared, value, changed) {
     if (value.value === undefined || shared.isOver) return;
-    const reply = call.members(changed);
-    const line = reply && JSON.stringify({ call: shared.number, value: value.value, ...reply }) + "\n";
-    shared.pending.delete(value.value);
-    if (line) this.write(line);
-    else this.goOn(shared, value.value);
+    this.put(shared, value, call.members(changed));
   }
 
-  /** The value goes on unchanged: with all before it, if none of these waits. */
-  goOn(shared, number) {
+  /** Replies to a value, or holds the start of a response that may be retried. */
+  put(shared, { stage, value: number }, reply) {
+    if (this.owner.options.replay_limit && stage.startsWith("response_")) {
+      const { held } = shared;
+      if (stage === "response_start" && !shared.isStarted && !reply?.retry && !reply?.fail) {
+        shared.pending.add(number);
+        shared.held = [number, reply];
+        return;
+      }
+      shared.held = undefined;
+      shared.isStarted = true;
+      if (held && reply?.retry) shared.pending.delete(held[0]);
+      else if (held) this.settle(shared, ...held);
+    }
+    this.settle(shared, number, reply);
+  }
+
+  /** Writes a reply. A value that goes on unchanged does so with all before it, if none of these waits. */
+  settle(shared, number, reply) {
+    const line = reply && JSON.stringify({ call: shared.number, value: number, ...reply }) + "\n";
+    shared.pending.delete(number);
+    if (line) return this.write(line);
     for (const other of shared.pending) {
       if (other < number) return this.write(`{"call":${shared.number},"value":${number}}\n`);
     }
@@ -458,8 +482,7 @@ class Connection {
     const isLate = value.value === undefined || value.stage === "metrics";
     if (isLate) shared.send({ finding: { kind: "failure", text: `${value.stage}: ${status.message}` } });
     if (value.value === undefined || shared.isOver) return;
-    shared.pending.delete(value.value);
-    this.send({ call: shared.number, value: value.value, ...(isLate ? {} : { fail: status }) });
+    this.put(shared, value, isLate ? undefined : { fail: status });
   }
 
   /** The call is over: what waits for it ends. */
@@ -540,7 +563,11 @@ class Interceptor {
 
   /** The first line of the script. */
   hello() {
-    const hello = { rpcurl: 1, stages: STAGES.filter((stage) => this.handlers[stage] || stage === "finish") };
+    // The end of attempts has no reply: what their handlers send arrives before the reply at metrics.
+    const own = ["finish", ...(this.handlers.attempt_end ? ["metrics"] : [])];
+    if (this.options.replay_limit) own.push("response_start", "response_message");
+    const hello = { rpcurl: 1, stages: STAGES.filter((stage) => this.handlers[stage] || own.includes(stage)) };
+    if (this.options.replay_limit) hello.response = "none";
     for (const direction of ["request", "response"]) {
       const handler = this.handlers[`${direction}_message`];
       if (handler) hello[direction] = handler.changes || handler.form === "none" ? handler.form : `read-${handler.form}`;

@@ -49,8 +49,13 @@ class Status:
 
     def __init__(self, value):
         self.code, self.code_number = value["code"], value.get("code_number")
-        self.message, self.details = value.get("message", ""), value.get("details", [])
+        self.message, self.details = value.get("message", ""), [*map(_detail, value.get("details") or ())]
         self.trailers = Headers(value.get("trailers", ()))
+
+
+def _detail(value):
+    """A detail as `fail` has it; one whose type is not in the schema stays as it is."""
+    return {"@type": f"type.googleapis.com/{value['type']}", **value["debug"]} if "debug" in value else value
 
 
 class Response:
@@ -154,8 +159,9 @@ def _duration(value):
 def failure(code, message="", details=(), trailers=()):
     """A status, as `fail` of call.respond has it."""
     result = {"code": code.lower(), "message": str(message)}
+    details = [detail for detail in details if "@type" in detail]
     if details:
-        result["details"] = list(details)
+        result["details"] = details
     if trailers:
         result["trailers"] = _pairs(trailers)
     return result
@@ -191,6 +197,8 @@ class _Shared:
     def __init__(self, connection, first):
         self.number, self.first, self.state = first["call"], first, {}
         self.pending, self.tasks, self.is_over = set(), set(), False
+        # With retries, the start of the response is held until a later value shows that there is no retry.
+        self.held, self.is_started = None, False
         self.connection = connection
         self.attributes = _Attributes(dict(first.get("attributes") or {}), self.send)
 
@@ -277,8 +285,11 @@ class Call:
 
     def respond(self, message=None, messages=None, headers=(), trailers=(), fail=None):
         """Responds in place of the server, at a stage of the request."""
-        members = {"message": message, "messages": messages, "fail": fail}
-        response = {name: value for name, value in members.items() if value is not None}
+        response = {} if message is None else _form(message)
+        if messages is not None:
+            response["messages"] = [*map(_form, messages)]
+        if fail is not None:
+            response["fail"] = fail
         response |= {name: _pairs(pairs) for name, pairs in (("headers", headers), ("trailers", trailers)) if pairs}
         self._decide(respond=response)
 
@@ -437,9 +448,11 @@ class _Connection:
             shared = self.calls[number] = _Shared(self, value)
         if stage == "finish":
             self.end(shared)
+        if stage == "response_start":
+            shared.is_started = False
         handler = self.owner.handlers.get(stage)
         if handler is None:
-            return None if "value" not in value else self.go_on(shared, value["value"])
+            return self.put(shared, value, None) if "value" in value else None
         call = Call(self, shared, value, handler)
         if handler.is_async:
             return self.start(call, value, line)
@@ -494,16 +507,31 @@ class _Connection:
         elif result is not None and (call._handler.reads or not call._handler.direction):
             raise TypeError(f"the handler of {call.stage} returns {type(result).__name__}, but changes no messages")
         reply = call._members(result, line)
-        line = None if reply is None else _encode({"call": shared.number, "value": number, **reply}) + "\n"
-        shared.pending.discard(number)
-        if line is None:
-            self.go_on(shared, number)
-        else:
-            self.write(line)
+        self.put(shared, call._value, reply)
 
-    def go_on(self, shared, number):
-        """The value goes on unchanged: with all before it, if none of these waits."""
-        if shared.pending and min(shared.pending) < number:
+    def put(self, shared, value, reply):
+        """Replies to a value, or holds the start of a response that may be retried."""
+        stage, held = value["stage"], shared.held
+        if "replay_limit" in self.owner.options and stage.startswith("response_"):
+            decides = reply and ("retry" in reply or "fail" in reply)
+            if stage == "response_start" and not shared.is_started and not decides:
+                shared.pending.add(value["value"])
+                shared.held = value["value"], reply
+                return
+            shared.held, shared.is_started = None, True
+            if held and reply and "retry" in reply:
+                shared.pending.discard(held[0])
+            elif held:
+                self.settle(shared, *held)
+        self.settle(shared, value["value"], reply)
+
+    def settle(self, shared, number, reply):
+        """Writes a reply. A value that goes on unchanged does so with all before it, if none of these waits."""
+        line = reply and _encode({"call": shared.number, "value": number, **reply}) + "\n"
+        shared.pending.discard(number)
+        if line:
+            self.write(line)
+        elif shared.pending and min(shared.pending) < number:
             self.write('{"call":%d,"value":%d}\n' % (shared.number, number))
         else:
             self.unchanged[shared.number] = number
@@ -526,9 +554,7 @@ class _Connection:
             shared.send({"finding": {"kind": "failure", "text": f"{call.stage}: {status['message']}"}})
         if number is None or shared.is_over:
             return
-        shared.pending.discard(number)
-        fail = {} if call.stage == "metrics" else {"fail": status}
-        self.write(_encode({"call": shared.number, "value": number, **fail}) + "\n")
+        self.put(shared, call._value, None if call.stage == "metrics" else {"fail": status})
 
     def send(self, members):
         self.write(_encode(members) + "\n")
@@ -656,8 +682,13 @@ class Interceptor:
 
     def hello(self):
         """The first line of the script."""
-        stages = [stage for stage in STAGES if stage in self.handlers or stage == "finish"]
+        # The end of attempts has no reply: what their handlers send arrives before the reply at metrics.
+        own = {"finish", "metrics"} if "attempt_end" in self.handlers else {"finish"}
         forms = {handler.direction: handler.hello() for handler in self.handlers.values() if handler.direction}
+        if "replay_limit" in self.options:
+            own |= {"response_start", "response_message"}
+            forms.setdefault("response", "none")
+        stages = [stage for stage in STAGES if stage in self.handlers or stage in own]
         return {"rpcurl": 1, "stages": stages, **forms, **self.options}
 
     def _configure(self, methods=None, serial=False, collects=False, window=None, retries=False, waits=False, summary=None,
@@ -875,13 +906,13 @@ class Harness(_Connection):
         """Handles one value, and returns the reply to it."""
         seen = len(self.lines)
         self.add(value)
-        self.loop.run_until_complete(self.settle(value["call"]))
+        self.loop.run_until_complete(self.finished(value["call"]))
         for line in self.lines[seen:]:
             if line.get("call") == value["call"] and line.get("value") == value.get("value"):
                 return {name: member for name, member in line.items() if name not in ("call", "value")}
         return {}
 
-    async def settle(self, number):
+    async def finished(self, number):
         import asyncio
 
         self.drain()

@@ -50,9 +50,9 @@ def content(call, message):
 
 
 def retry(call, message):
-    if call.status.code == "unavailable" and not call.state.get("again"):
+    if call.status.code == "unauthenticated" and not call.state.get("again"):
         call.state["again"] = True
-        call.retry(after=0.01, headers={"x-again": "1"})
+        call.retry(after=0.01, headers={"x-again": "1", "authorization": "Bearer new"})
 
 
 def attributes(call, message):
@@ -110,6 +110,8 @@ async def act_later(call, message=None):
 for stage in DO:
     arguments = HANDLER if stage.endswith("_message") else {}
     getattr(interceptor, stage)(**arguments)(act_later if "ASYNC" in os.environ else act)
-print("before the run")
+if "print" in DO.values():
+    print("before the run")
 interceptor.run(**OPTIONS)
-print("the end")
+if "print" in DO.values():
+    print("the end")
