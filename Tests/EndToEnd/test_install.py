@@ -195,6 +195,15 @@ def test_installed_samples_pass_the_check(installed, examples, environment, plug
     assert installed("plugins", "check", name).succeeds().out.endswith("no problems found\n")
 
 
+@pytest.mark.parametrize(("script", "program"), [("redact.py name", "python3"), ("mock.js", "node")])
+def test_scripts_find_the_kits_below_the_prefix(installed, prefix, grpc_server, descriptor_set, script, program):
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    run = f"script,run={prefix}/share/doc/rpcurl/examples/scripts/{script}"
+    result = installed("--descriptor-set", descriptor_set, "-d", '{"name":"Ada"}', "--use", run, f"{grpc_server.url}/{HELLO}").succeeds()
+    assert "[redacted]" in result.out or "Hello from the mock" in result.out
+
+
 def test_a_plugin_in_swift(installed, examples, environment, plugins, grpc_server, descriptor_set):
     build(examples, "count", environment, plugins)
     result = installed(

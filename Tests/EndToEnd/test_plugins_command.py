@@ -291,6 +291,7 @@ def test_new_script_passes_its_own_test(rpcurl, tmp_path, language, ending):
     assert executable == {f"my-script.{ending}", f"test_my-script.{ending}"} and "@" not in (folder / "README.md").read_text()
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NODE_PATH")}
     subprocess.run([folder / f"test_my-script.{ending}"], check=True, env=environment, capture_output=True)
+    assert "no problems found" in make(folder, "test").stdout
     kit = folder / f"rpcurl.{ending}"
     assert not kit.exists() or kit.read_text() == (ROOT / "Plugins" / "ScriptKit" / kit.name).read_text()
 

@@ -49,6 +49,14 @@ def test_new_plugin_adds_a_header(tmp_path, descriptor_set, grpc_server):
     assert {"name": "x-hello", "value": "1"} in json.loads(result.stdout.splitlines()[-1])["headers"]
 
 
+def test_script_signs_requests(tmp_path, descriptor_set, grpc_server):
+    (tmp_path / "sign.py").write_text(re.search(r"^```python\n(.*?)^```$", README, re.M | re.S)[1])
+    command = "chmod +x sign.py; rpcurl --descriptor-set demo.binpb --script ./sign.py localhost:50051 demo.v1.Demo/EchoMetadata -d '{}'"
+    kit = str(ROOT / "Plugins" / "ScriptKit")
+    result = manual.run(command, tmp_path, descriptor_set, [("localhost:50051", grpc_server.url)], PYTHONPATH=kit, PYTHONDONTWRITEBYTECODE="1")
+    assert {"name": "x-signature", "value": "signed demo.v1.Demo/EchoMetadata"} in json.loads(result.stdout)["headers"], result.stderr
+
+
 def test_suite_for_ci_passes(tmp_path, descriptor_set, grpc_server):
     section = README.split("## In CI")[1].split("\n## ")[0]
     (script,) = re.findall(r"^```sh\n(.*?)^```$", section, re.M | re.S)
