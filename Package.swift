@@ -273,7 +273,7 @@ if let run = Context.environment["RPCURL_FUZZ"] {
       dependencies: dependencies(
         [
           "Base", "Engine", "Reports", "PluginHost", "Transport", "Call", "Interceptors", "Validate", "CEL",
-          "Chain", "Protocols",
+          "Scripts", "Chain", "Protocols",
           "Language", "ProtoCompiler", "SchemaTools", "Protobuf", "Program", "Platform", "ProtobufSupport",
           "ChainSupport",
           "LanguageSupport",

@@ -23,6 +23,7 @@ private let targets: [String: Target] = [
   "reflection": fuzzReflection,
   "rule": fuzzRule,
   "schema": fuzzSchema,
+  "script": fuzzScript,
   "session": fuzzSession,
   "source": fuzzSource,
   "stub": fuzzStub,
