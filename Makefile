@@ -57,7 +57,7 @@ BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-utils dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
-TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion \
+TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion nodejs \
   etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 squid strace libidn2-0 libxml2-utils perl valgrind
 SPARK_PACKAGES  := default-jre-headless
 BENCH_PACKAGES  := valgrind binutils curl nginx protobuf-compiler time

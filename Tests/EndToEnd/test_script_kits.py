@@ -370,9 +370,8 @@ def test_values_that_go_on_are_replied_to_together(script):
     assert lines < 100
 
 
-def test_replies_of_concurrent_handlers_come_as_they_finish(language, script):
-    if language == "python":
-        pytest.skip("handlers without async are not concurrent")
+@pytest.mark.parametrize("language", ["python async", "node"], indirect=True)
+def test_replies_of_concurrent_handlers_come_as_they_finish(script):
     one = script(request_message="sleep")
     one.greet()
     for number, time in enumerate(["0.5", "0.05", "0.001"]):
