@@ -4,8 +4,10 @@ import contextlib
 import json
 import re
 import shutil
+import signal
 import sqlite3
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -287,6 +289,29 @@ def test_silent_script_is_named_at_the_deadline(broken):
 def test_script_that_does_not_end(broken):
     """It ignores the end of its input and SIGTERM."""
     broken("trap '' TERM; hello; echo '{\"call\":1,\"value\":0}'; while :; do sleep 1; done").exits(0)
+
+
+def is_running(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_ends_the_script_and_its_processes(demo, grpc_server, tmp_path, number):
+    path = tmp_path / "holds.sh"
+    path.write_text(
+        "#!/bin/sh\nread -r line\necho '{\"rpcurl\":1,\"stages\":[\"request_start\"]}'\nread -r value\n"
+        f"sleep 99 &\necho $$ $! > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pids\nwait\n"
+    )
+    path.chmod(0o755)
+    with demo.start("-d", '{"name":"Ada"}', "--script", path, f"{grpc_server.url}/{HELLO}") as process:
+        wait_until((tmp_path / "pids").exists, "the value")
+        process.send_signal(number)
+        assert process.wait() == 128 + number
+    pids = (tmp_path / "pids").read_text().split()
+    wait_until(lambda: not any(map(is_running, pids)), "the end of the script")
 
 
 def test_script_is_started_again_for_the_next_call(prompt, grpc_server, descriptor_set, tmp_path):
