@@ -2,12 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import time
 
 import pytest
 
-from harness import RPCURL
+from harness import RPCURL, wait_until
 
 HELLO = "demo.v1.Demo/Hello"
 # Sets a header, with what the arguments name; a script of a few lines without a kit.
@@ -213,6 +214,17 @@ def test_check_names_the_step(rpcurl, script, framed):
     assert "end: the script did not end within 2 s after its standard input was closed" in err
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert str(path) not in running
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_check_and_its_script(rpcurl, framed, signal_number):
+    path = framed("time.sleep(60)", name="hangs.py")
+    with rpcurl.start("plugins", "check", "--call-time", "50", path) as process:
+        while b"ok    first line: messages" not in process.stdout.readline():
+            pass
+        process.send_signal(signal_number)
+        assert process.wait(20) == 128 + signal_number
+    wait_until(lambda: str(path) not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout, "the script has ended")
 
 
 def test_check_tells_scripts_from_plugins(rpcurl, script):

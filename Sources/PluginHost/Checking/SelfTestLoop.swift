@@ -42,7 +42,7 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
     posted.withLock { $0.append(work) }
   }
 
-  /// Runs until a condition holds; `false` at the time limit.
+  /// Runs until a condition holds; `false` at the time limit, and at a signal if these are handled.
   func run(for limit: Duration, until isDone: () -> Bool) -> Bool {
     let end = MonotonicClock.now + limit
     while !isDone() {
@@ -57,7 +57,7 @@ final class SelfTestLoop: ChainClock, @unchecked Sendable {
       for (number, timer) in due where timers.removeValue(forKey: number) != nil { timer.body() }
       let isIdle = work.isEmpty && due.isEmpty
       let isServed = serveDescriptors(isIdle ? 1 : 0)
-      if MonotonicClock.now >= end { return isDone() }
+      if MonotonicClock.now >= end || Interrupt.isPending { return isDone() }
       if isIdle, !isServed, watchers.isEmpty { usleep(500) }
     }
     return true

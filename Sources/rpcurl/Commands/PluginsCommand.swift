@@ -55,7 +55,7 @@ struct PluginsCheckCommand {
         try check.run(InterceptorSpec(parsing: plugin, sources: .system(waitLimit: nil)))
       }
     } catch let error as PluginCheck.Fault {
-      throw Failure(.interceptor, error.step, error.reason, hint: error.hint)
+      throw Interrupt.failure ?? Failure(.interceptor, error.step, error.reason, hint: error.hint)
     } catch let error as ConfigurationError {
       throw Failure(.interceptor, isScript ? "start" : "", error.description, hint: error.hint)
     }
@@ -85,6 +85,8 @@ struct PluginsCheckCommand {
 
   /// Starts the script, and makes the calls. Questions for a person get the reply "y".
   private func runScript(_ check: PluginCheck, _ report: @escaping (PluginCheck.Line) -> Void) throws {
+    // A signal ends the script too.
+    _ = Interrupt.install()
     let questions = Locked<[String]>([])
     let script: ScriptForCheck
     do {
