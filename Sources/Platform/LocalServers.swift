@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// Finds out which servers of this machine do not use TLS: the first byte of their response to the start of a handshake shows it.
 package final class LocalServers: Sendable, Equatable {
   /// The port of a host.
@@ -6,9 +8,13 @@ package final class LocalServers: Sendable, Equatable {
     let port: UInt16
   }
 
-  /// Whether each server that has responded lacks TLS. Used on the thread that reads targets only: a lock would instantiate a generic
-  /// type in each run.
-  nonisolated(unsafe) private var known: [Address: Bool] = [:]
+  /// A type of its own: the generic type of a dictionary would be instantiated in each run.
+  private struct State {
+    /// Whether each server that has responded lacks TLS.
+    var known: [Address: Bool] = [:]
+  }
+
+  private let state = Locked(State())
   private let found: @Sendable (_ host: String, _ port: UInt16) -> Void
 
   /// - Parameter found: Called with each server without TLS, once.
@@ -26,11 +32,11 @@ package final class LocalServers: Sendable, Equatable {
   ///   - port: The port.
   package func lackTLS(host: String, port: UInt16) -> Bool {
     let address = Address(host: host, port: port)
-    if let isKnown = known[address] { return isKnown }
+    if let isKnown = state.withLock({ $0.known[address] }) { return isKnown }
     guard let first = Self.firstByte(host, port) else { return false }
     // A handshake or an alert (RFC 8446, section 5.1).
     let lacksTLS = first != 0x16 && first != 0x15
-    known[address] = lacksTLS
+    state.withLock { $0.known[address] = lacksTLS }
     if lacksTLS { found(host, port) }
     return lacksTLS
   }

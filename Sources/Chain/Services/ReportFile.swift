@@ -4,13 +4,18 @@ import RPCurlProtocols
 
 /// The report files of a run. Interceptors that name the same file share it.
 package final class ReportFiles: Sendable {
-  private let files = Locked<[String: any Sendable]>([:])
-  private let incomplete = Locked(false)
+  /// A type of its own: the generic type of a dictionary would be instantiated in each run.
+  private struct State {
+    var files: [String: any Sendable] = [:]
+    var areIncomplete = false
+  }
+
+  private let state = Locked(State())
 
   /// Whether a file lacks entries at the end of the run, because it could not be written. The error was reported.
-  package var areIncomplete: Bool { incomplete.withLock { $0 } }
+  package var areIncomplete: Bool { state.withLock { $0.areIncomplete } }
 
-  fileprivate func noteIncomplete() { incomplete.withLock { $0 = true } }
+  fileprivate func noteIncomplete() { state.withLock { $0.areIncomplete = true } }
 
   /// No file yet.
   package init() {}
@@ -24,9 +29,9 @@ package final class ReportFiles: Sendable {
   package func file<Entry>(
     _ path: String, make: () -> ReportFile<Entry>
   ) throws(SystemError) -> ReportFile<Entry> {
-    let known = files.withLock { files in
-      let file = files[path] ?? make()
-      files[path] = file
+    let known = state.withLock { state in
+      let file = state.files[path] ?? make()
+      state.files[path] = file
       return file
     }
     guard let file = known as? ReportFile<Entry> else {
