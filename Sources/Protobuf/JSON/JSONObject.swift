@@ -5,7 +5,10 @@ package struct JSONObject {
   package init() {}
 
   /// Adds a member with a string value.
-  package mutating func add(_ name: String, _ value: String) { add(name, raw: JSONValue.quoted(value)) }
+  package mutating func add(_ name: String, _ value: String) {
+    addName(name)
+    appendQuoted(value)
+  }
 
   /// Adds a member with an integer.
   package mutating func add(_ name: String, _ value: Int) { add(name, raw: "\(value)") }
@@ -35,8 +38,19 @@ package struct JSONObject {
 
   private mutating func addName(_ name: String) {
     if text.count > 1 { text.append(UInt8(ascii: ",")) }
-    text.append(contentsOf: JSONValue.quoted(name).utf8)
+    appendQuoted(name)
     text.append(UInt8(ascii: ":"))
+  }
+
+  private mutating func appendQuoted(_ value: String) {
+    let isPlain = value.utf8.allSatisfy {
+      (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+    }
+    // Almost all names and values are written as they are.
+    guard isPlain else { return text.append(contentsOf: JSONValue.quoted(value).utf8) }
+    text.append(UInt8(ascii: "\""))
+    text.append(contentsOf: value.utf8)
+    text.append(UInt8(ascii: "\""))
   }
 
   /// The finished object.
