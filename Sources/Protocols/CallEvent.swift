@@ -32,6 +32,29 @@ extension CallEvent {
     case .responseStart, .responseMessage, .responseEnd, .metrics: false
     }
   }
+
+  /// Reads or changes the headers of a start, or the trailers of the end.
+  ///
+  /// - Returns: What `body` returns; nil for an event without them.
+  package mutating func withHeaders<Result, Failure: Error>(
+    _ body: (inout Headers) throws(Failure) -> Result
+  ) throws(Failure) -> Result? {
+    // Keeps one reference to the storage, so that a change does not copy it. A `switch` would add a reference.
+    if case .requestStart(var start) = self {
+      self = .requestEnd
+      defer { self = .requestStart(start) }
+      return try body(&start.headers)
+    }
+    if case .responseStart(var start) = self {
+      self = .requestEnd
+      defer { self = .responseStart(start) }
+      return try body(&start.headers)
+    }
+    guard case .responseEnd(var end) = self else { return nil }
+    self = .requestEnd
+    defer { self = .responseEnd(end) }
+    return try body(&end.trailers)
+  }
 }
 
 /// Receives the response of a call from the side of the wire: the chain, and its caller.

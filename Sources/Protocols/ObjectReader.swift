@@ -55,6 +55,16 @@ package struct ObjectReader {
     }
   }
 
+  package func requiredString(_ key: String) throws(LanguageError) -> String {
+    guard let text = try string(key) else { throw error(key, "missing") }
+    return text
+  }
+
+  package func requiredInteger(_ key: String) throws(LanguageError) -> Int {
+    guard let number = try integer(key) else { throw error(key, "missing") }
+    return number
+  }
+
   package func bool(_ key: String) throws(LanguageError) -> Bool? {
     switch value(key) {
     case nil: nil
@@ -126,6 +136,23 @@ package struct ObjectReader {
       headers.add(name, value)
     }
     return headers
+  }
+
+  /// Metadata as an object: each name with its value, or a list of values.
+  package func fields(_ key: String) throws(LanguageError) -> [(name: String, values: [String])] {
+    var fields: [(String, [String])] = []
+    for member in try object(key, keys: nil)?.members ?? [] {
+      let values = if case .array(let elements) = member.value { elements } else { [member.value] }
+      var texts: [String] = []
+      for value in values {
+        guard case .string(let text) = value else {
+          throw error("\(key).\(member.name)", "must be a string or a list of strings")
+        }
+        texts.append(text)
+      }
+      fields.append((member.name, texts))
+    }
+    return fields
   }
 
   package func object(_ key: String, keys: [String]?) throws(LanguageError) -> ObjectReader? {

@@ -25,6 +25,8 @@ final class ScriptCall: AnyStageInterceptor {
   private var firstWaiting = 0
   /// Whether nothing of the call was sent yet.
   private var isNew = true
+  /// Whether the script has failed: it receives no more of the call.
+  private var hasFailed = false
 
   init(_ host: ScriptHost, _ number: Int, _ facts: CallFacts, _ context: CallContext, _ hello: ScriptHello) {
     self.host = host
@@ -41,6 +43,7 @@ final class ScriptCall: AnyStageInterceptor {
   // MARK: The chain
 
   func receive(_ value: CallEvent<MessageValue>, _ token: consuming AnyToken) throws {
+    if hasFailed { return token.proceed(value) }
     lastValue += 1
     let line = try lines.line(token.stage, lastValue, value, attributes: takeAttributes())
     waiting[lastValue] = (value, HeldToken(token))
@@ -52,7 +55,7 @@ final class ScriptCall: AnyStageInterceptor {
   func finish(_ outcome: Outcome) {
     host.replied(to: waiting.count)
     waiting = [:]
-    if wantsFinish, !isNew { host.send(lines.finish(outcome)) }
+    if wantsFinish, !isNew, !hasFailed { host.send(lines.finish(outcome)) }
     host.finished(number)
   }
 
@@ -64,6 +67,7 @@ final class ScriptCall: AnyStageInterceptor {
 
   /// Fails the call because the script has failed. Metrics cannot fail: they are passed on.
   func fail(_ error: RPCError) {
+    hasFailed = true
     context.fail(error)
     for (event, token) in waiting.values {
       guard case .metrics = event else { continue }
@@ -197,19 +201,8 @@ final class ScriptCall: AnyStageInterceptor {
   }
 
   private func check(_ name: String, _ value: String, at stage: Stage) throws(LanguageError) {
-    guard HeaderSyntax.isName(name) else {
-      throw LanguageError("\(name.debugDescription) is not a valid header name")
-    }
-    guard HeaderSyntax.isValue(value) else {
-      throw LanguageError("the value of \(name) contains control characters")
-    }
-    if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
-      throw LanguageError("the value of \(name) is not base64, which a name in -bin requires")
-    }
-    let reason = HostHeaders.reason(against: name, at: stage) { part in
-      part == .timeout ? nil : "fail"
-    }
-    if let reason { throw LanguageError(reason) }
+    let problem = HostHeaders.problem(name, value, at: stage) { $0 == .timeout ? nil : "fail" }
+    if let problem { throw LanguageError(problem) }
     try checkMask(value, of: "header \(name)")
   }
 
@@ -217,37 +210,17 @@ final class ScriptCall: AnyStageInterceptor {
     _ event: inout CallEvent<MessageValue>, _ stage: Stage, _ changes: [ScriptReply.HeaderChange]
   ) throws(LanguageError) {
     guard !changes.isEmpty else { return }
-    switch event {
-    case .requestStart(var start):
-      try apply(changes, to: &start.headers, at: stage)
-      event = .requestStart(start)
-    case .responseStart(var start):
-      try apply(changes, to: &start.headers, at: stage)
-      event = .responseStart(start)
-    case .responseEnd(var end):
-      try apply(changes, to: &end.trailers, at: stage)
-      event = .responseEnd(end)
-    default: throw LanguageError("headers: this stage has none")
-    }
-  }
-
-  private func apply(
-    _ changes: [ScriptReply.HeaderChange], to headers: inout Headers, at stage: Stage
-  ) throws(LanguageError) {
-    for change in changes {
-      switch change {
-      case .remove(let name): headers.remove(name)
-      case .add(let name, let value):
-        try check(name, value, at: stage)
-        headers.add(name, value)
-      case .set(let name, let values):
-        headers.remove(name)
-        for value in values {
+    let isDone: Void? = try event.withHeaders { (headers) throws(LanguageError) in
+      for change in changes {
+        switch change {
+        case .remove(let name): headers.remove(name)
+        case .add(let name, let value):
           try check(name, value, at: stage)
           headers.add(name, value)
         }
       }
     }
+    guard isDone != nil else { throw LanguageError("headers: this stage has none") }
   }
 
   /// The value with another message.

@@ -17,18 +17,17 @@ package struct ScriptFactory: InterceptorFactory {
     } catch {
       throw ConfigurationError(interceptor: settings.name, reason: error.reason, hint: error.hint)
     }
-    methods = host.hello?.methods ?? Selection()
   }
 
   /// Makes the script of a host an interceptor.
   init(_ host: ScriptHost, name: String) {
-    (self.host, self.name, methods) = (host, name, host.hello?.methods ?? Selection())
+    (self.host, self.name) = (host, name)
   }
 
   package var declaration: InterceptorDeclaration { host.declaration }
 
-  /// The methods that the script wanted at its start.
-  package let methods: Selection<MethodPattern>
+  /// The methods that the script wants.
+  package var methods: Selection<MethodPattern> { host.hello?.methods ?? Selection() }
 
   /// Why the script has failed; nil if it runs or has ended.
   package var failure: LanguageError? { host.failure }

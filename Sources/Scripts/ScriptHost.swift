@@ -33,15 +33,13 @@ final class ScriptHost: @unchecked Sendable {
   /// The thread of the loop; 0 before there is one.
   private let thread = Atomic<UInt>(0)
   private var network: FactoryNetwork?
-  /// The lines of standard error from before there was a network.
-  private var unlogged: [String] = []
   private var calls: [Int: ScriptCall] = [:]
   private var lastCall = 0
   /// The number of values that wait for a reply.
   private var awaitedCount = 0
   private var isFlushDue = false
   private var freeLines = firstCredit
-  private var questions = QuestionQueue()
+  private let questions = TerminalQuestions()
   /// The call for which the script was started again, with its attempts.
   private weak var restarted: AnyObject?
 
@@ -50,12 +48,8 @@ final class ScriptHost: @unchecked Sendable {
   /// - Throws: ``LanguageError`` if it does not start, or its first line is invalid.
   init(_ settings: ScriptSettings) throws(LanguageError) {
     self.settings = settings
-    var lines: [String] = []
-    let notes = Notes()
-    let (peer, hello) = try Self.start(settings, notes)
+    let (peer, hello) = try Self.start(settings)
     (state, declaration) = (.running(peer, hello), hello.declaration)
-    lines = notes.take { [weak self] in self?.note($0) }
-    unlogged = lines
   }
 
   /// A host of a script that has written its first line.
@@ -65,27 +59,10 @@ final class ScriptHost: @unchecked Sendable {
 
   // MARK: The start
 
-  /// Receives the lines of standard error: keeps them until there is a host.
-  private final class Notes {
-    private var lines: [String] = []
-    private var receiver: ((String) -> Void)?
-
-    func add(_ line: String) {
-      if let receiver { receiver(line) } else { lines.append(line) }
-    }
-
-    func take(_ receiver: @escaping (String) -> Void) -> [String] {
-      self.receiver = receiver
-      return lines
-    }
-  }
-
-  private static func start(
-    _ settings: ScriptSettings, _ notes: Notes
-  ) throws(LanguageError) -> (ScriptPeer, ScriptHello) {
+  private static func start(_ settings: ScriptSettings) throws(LanguageError) -> (ScriptPeer, ScriptHello) {
     let peer: ScriptPeer
     do throws(SystemError) {
-      peer = try ScriptPeer(settings.place) { notes.add($0) }
+      peer = try ScriptPeer(settings.place)
     } catch {
       throw settings.place.startError(error)
     }
@@ -142,8 +119,6 @@ final class ScriptHost: @unchecked Sendable {
     else { return }
     watch(isWanted: false)
     self.network = network
-    for line in unlogged { note(line) }
-    unlogged = []
     watch(isWanted: true)
     flush()
   }
@@ -181,10 +156,8 @@ final class ScriptHost: @unchecked Sendable {
     let hasFailed = if case .failed = state { true } else { false }
     restarted = context.family
     do throws(LanguageError) {
-      let notes = Notes()
-      let (peer, hello) = try Self.start(settings, notes)
+      let (peer, hello) = try Self.start(settings)
       state = .running(peer, hello)
-      for line in notes.take({ [weak self] in self?.note($0) }) { note(line) }
       (freeLines, awaitedCount) = (Self.firstCredit, 0)
       watch(isWanted: true)
       if hasFailed { log(.warning, "the script was started again: what it had stored is gone") }
@@ -212,7 +185,7 @@ final class ScriptHost: @unchecked Sendable {
   func ask(_ text: String, of call: Int, _ completion: @escaping (String?) -> Void) {
     if let reply = settings.reply { return completion(reply(text)) }
     guard let network else { return completion(nil) }
-    questions.add(text, of: call, network, completion)
+    questions.add(text, of: call, watch: { network.watch($0, .reading, $1) }, completion)
   }
 
   // MARK: Lines to the script
@@ -257,6 +230,7 @@ final class ScriptHost: @unchecked Sendable {
 
   private func watch(isWanted: Bool) {
     guard let peer, let network else { return }
+    peer.log = { [weak self] in self?.log(.info, $0) }
     network.watch(peer.output, .reading, isWanted ? { [weak self] in self?.read() } : nil)
     if peer.errors >= 0 {
       network.watch(peer.errors, .reading, isWanted ? { [weak self] in self?.readErrors() } : nil)
@@ -306,8 +280,6 @@ final class ScriptHost: @unchecked Sendable {
   private func log(_ level: LogLevel, _ text: String) {
     network?.log(LogRecord(level: level, source: settings.name, text: text))
   }
-
-  private func note(_ line: String) { if network == nil { unlogged.append(line) } else { log(.info, line) } }
 
   // MARK: The end
 

@@ -25,14 +25,18 @@ final class ScriptPeer {
   private var errorLines = LineBuffer()
   /// The last lines of standard error.
   private(set) var lastErrors: [String] = []
-  private let log: (String) -> Void
+  /// Receives the lines of standard error, also those from before it was set.
+  var log: ((String) -> Void)? {
+    didSet {
+      for line in unlogged { log?(line) }
+      unlogged = []
+    }
+  }
+  private var unlogged: [String] = []
   private var hasEnded = false
 
   /// Starts a script, or connects with one.
-  ///
-  /// - Parameter log: Receives the lines of standard error.
-  init(_ place: ScriptSettings.Place, log: @escaping (String) -> Void) throws(SystemError) {
-    self.log = log
+  init(_ place: ScriptSettings.Place) throws(SystemError) {
     switch place {
     case .socket(let path):
       group = nil
@@ -53,6 +57,8 @@ final class ScriptPeer {
       }
       RunningScripts.add(group)
     }
+    // A script that has ended is found by the end of its output, and must not end a program that handles no SIGPIPE.
+    signal(SIGPIPE, SIG_IGN)
     for descriptor in [input, output, errors] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
   }
 
@@ -60,7 +66,6 @@ final class ScriptPeer {
   init(input: Int32, output: Int32) {
     (self.input, self.output) = (input, output)
     group = nil
-    log = { _ in }
     for descriptor in [input, output] { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
   }
 
@@ -144,7 +149,7 @@ final class ScriptPeer {
   private func note(_ line: [UInt8]) {
     let text = String(decoding: line.prefix(Self.longestErrorLine), as: UTF8.self)
     lastErrors = lastErrors.suffix(Self.errorLineCount - 1) + [text]
-    log(text)
+    if let log { log(text) } else { unlogged.append(text) }
   }
 
   /// Waits until there are lines to read. Returns false at the deadline, or if a signal has arrived.

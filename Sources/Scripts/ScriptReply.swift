@@ -52,7 +52,6 @@ package struct ScriptReply: Sendable {
 
   /// A change of headers or trailers.
   package enum HeaderChange: Sendable, Equatable {
-    case set(String, [String])
     case add(String, String)
     case remove(String)
   }
@@ -110,7 +109,7 @@ package struct ScriptReply: Sendable {
     try readRemarks(object)
     if let question = try object.object("ask", keys: ["id", "text"]) {
       self.question = Question(
-        id: try question.required("id"), text: try question.string("text").required(question, "text"))
+        id: try question.requiredInteger("id"), text: try question.requiredString("text"))
     }
     if call == nil, let member = object.names.first(where: { $0 != "log" }) {
       throw object.error(member, "only with \"call\"")
@@ -131,12 +130,12 @@ package struct ScriptReply: Sendable {
       let own = try object.object(
         "call", keys: ["of", "id", "method", "message", "bytes", "headers", "timeout"])
     else { return }
-    call = try own.required("of") as Int
-    guard let method = MethodName(try own.string("method").required(own, "method")) else {
+    call = try own.requiredInteger("of")
+    guard let method = MethodName(try own.requiredString("method")) else {
       throw own.error("method", "must be a method such as pkg.Service/Method")
     }
     ownCall = OwnCall(
-      id: try own.required("id"), method: method, message: try Self.body(own),
+      id: try own.requiredInteger("id"), method: method, message: try Self.body(own),
       headers: try own.headers("headers"),
       timeout: try own.duration("timeout"))
   }
@@ -182,9 +181,9 @@ package struct ScriptReply: Sendable {
   private static func headerChanges(_ object: ObjectReader) throws(LanguageError) -> [HeaderChange] {
     guard let headers = try object.object("headers", keys: ["set", "add", "remove"]) else { return [] }
     var changes = try headers.strings("remove").map { HeaderChange.remove($0) }
-    for (name, values) in try headers.fields("set") { changes.append(.set(name, values)) }
-    for (name, values) in try headers.fields("add") {
-      changes += values.map { HeaderChange.add(name, $0) }
+    changes += try headers.fields("set").map { .remove($0.name) }
+    for key in ["set", "add"] {
+      for (name, values) in try headers.fields(key) { changes += values.map { .add(name, $0) } }
     }
     return changes
   }
@@ -266,7 +265,7 @@ package struct ScriptReply: Sendable {
       }
     }
     for (text, level) in try Self.remarks(object, "log", "level") {
-      guard let level = LogLevel(word: level ?? "info") else {
+      guard let level = LogLevel(name: level ?? "info") else {
         throw object.error("log.level", "must be debug, info, warning or error")
       }
       logs.append((level, text))
@@ -285,51 +284,9 @@ package struct ScriptReply: Sendable {
         remarks.append((text, nil))
       } else {
         let remark = try ObjectReader(value, name, keys: ["text", key])
-        remarks.append((try remark.string("text").required(remark, "text"), try remark.string(key)))
+        remarks.append((try remark.requiredString("text"), try remark.string(key)))
       }
     }
     return remarks
-  }
-}
-
-extension ObjectReader {
-  /// A whole number that must be there.
-  fileprivate func required(_ key: String) throws(LanguageError) -> Int {
-    guard let number = try integer(key) else { throw error(key, "missing") }
-    return number
-  }
-
-  /// Headers as an object: each name with its value or a list of them.
-  fileprivate func fields(_ key: String) throws(LanguageError) -> [(name: String, values: [String])] {
-    var fields: [(String, [String])] = []
-    for member in try object(key, keys: nil)?.members ?? [] {
-      let values = if case .array(let elements) = member.value { elements } else { [member.value] }
-      var texts: [String] = []
-      for value in values {
-        guard case .string(let text) = value else {
-          throw error("\(key).\(member.name)", "must be a string or a list of strings")
-        }
-        texts.append(text)
-      }
-      fields.append((member.name, texts))
-    }
-    return fields
-  }
-}
-
-extension String? {
-  /// The member of an object, which must be there.
-  fileprivate func required(_ object: ObjectReader, _ key: String) throws(LanguageError) -> String {
-    guard let self else { throw object.error(key, "missing") }
-    return self
-  }
-}
-
-extension LogLevel {
-  /// Makes a level of its name.
-  fileprivate init?(word: String) {
-    let names = ["debug", "info", "warning", "error"]
-    guard let index = names.firstIndex(of: word) else { return nil }
-    self.init(rawValue: index)
   }
 }

@@ -35,11 +35,11 @@ package struct ScriptSettings: Sendable {
 extension ScriptSettings.Place {
   /// The name of the program or of the socket, without its folder.
   fileprivate var fileName: String {
-    let path =
-      switch self {
-      case .command(let words): words.first ?? ""
-      case .socket(let path): path
-      }
+    let path: String
+    switch self {
+    case .command(let words): path = words.first ?? ""
+    case .socket(let socket): path = socket
+    }
     return path.split(separator: "/").last.map { String($0) } ?? path
   }
 }

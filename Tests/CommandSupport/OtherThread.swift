@@ -4,7 +4,7 @@ import RPCurlPlatform
 package func onOtherThread(_ body: @escaping @Sendable () -> Void) { startThread(body)() }
 
 /// Runs `body` on a new thread. Returns a function that waits for its end.
-package func startThread(_ body: @escaping @Sendable () -> Void) -> () -> Void {
+package func startThread(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
   final class Run: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -18,5 +18,6 @@ package func startThread(_ body: @escaping @Sendable () -> Void) -> () -> Void {
       return nil
     }, run.toOpaque())
   precondition(result == 0, "a thread can be made")
-  return { pthread_join(thread, nil) }
+  let started = thread
+  return { pthread_join(started, nil) }
 }

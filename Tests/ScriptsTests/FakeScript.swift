@@ -1,5 +1,6 @@
 import RPCurlBase
 import RPCurlChain
+import RPCurlCommandSupport
 import RPCurlPlatform
 import RPCurlProtobuf
 import Synchronization
@@ -12,10 +13,11 @@ final class FakeScript: Sendable {
   typealias Behaviour = @Sendable (_ line: JSONValue, _ name: String) -> [String]?
 
   let path: String
+  private let folder: TemporaryDirectory
+  private let thread = Locked<(@Sendable () -> Void)?>(nil)
   private let listener: Int32
   private let behave: Behaviour
   private let hello: @Sendable (_ name: String) -> String
-  private let stopper: Int32
   private let isStopped = Atomic(false)
   private let seed: UInt64
 
@@ -27,13 +29,10 @@ final class FakeScript: Sendable {
     self.seed = seed ?? 0
     self.hello = hello
     self.behave = behave
-    var template = Array("/tmp/rpcurl-script-XXXXXX".utf8CString)
-    guard let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!) }) else {
-      throw SystemError.last
-    }
-    path = String(cString: made) + "/s"
-    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    stopper = 0
+    guard let folder = TemporaryDirectory() else { throw SystemError.last }
+    self.folder = folder
+    path = "\(folder.path)/s"
+    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
@@ -42,22 +41,15 @@ final class FakeScript: Sendable {
       address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, size) }
     }
     listen(listener, 8)
-    var thread = pthread_t()
-    pthread_create(
-      &thread, nil,
-      { argument in
-        Unmanaged<FakeScript>.fromOpaque(argument!).takeRetainedValue().serve()
-        return nil
-      }, Unmanaged.passRetained(self).toOpaque())
-    pthread_detach(thread)
+    let wait = startThread { [self] in serve() }
+    thread.withLock { $0 = wait }
   }
 
   /// Ends it.
   func stop() {
     isStopped.store(true, ordering: .relaxed)
     shutdown(listener, Int32(SHUT_RDWR))
-    unlink(path)
-    rmdir(String(path.dropLast(2)))
+    thread.withLock { $0 }?()
   }
 
   private struct Connection {
@@ -81,13 +73,19 @@ final class FakeScript: Sendable {
       }
       for index in connections.indices.reversed() where index < polls.count - 1 && polls[index].revents != 0 {
         if !serve(&connections[index], &generator) {
-          close(connections[index].descriptor)
+          end(connections[index])
           connections.remove(at: index)
         }
       }
     }
-    for connection in connections { close(connection.descriptor) }
+    for connection in connections { end(connection) }
     close(listener)
+  }
+
+  /// Ends a connection, also if a process of another test has inherited it.
+  private func end(_ connection: Connection) {
+    shutdown(connection.descriptor, Int32(SHUT_RDWR))
+    close(connection.descriptor)
   }
 
   private func serve(_ connection: inout Connection, _ generator: inout SeededGenerator) -> Bool {
@@ -112,8 +110,8 @@ final class FakeScript: Sendable {
     let text = Array(replies.joined().map { "\($0)\n" }.joined().utf8)
     var sent = 0
     while sent < text.count {
-      let count = text.withUnsafeBytes {
-        write(connection.descriptor, $0.baseAddress! + sent, $0.count - sent)
+      let count = text.withUnsafeBytes { bytes in
+        write(connection.descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent)
       }
       if count > 0 { sent += count }
       if count < 0, errno != EAGAIN, errno != EINTR { return false }

@@ -9,6 +9,12 @@ public enum LogLevel: Int, Sendable, Comparable {
   /// A failure.
   case error = 3
 
+  /// Makes the level with this name; nil if there is none.
+  package init?(name: String) {
+    guard let index = ["debug", "info", "warning", "error"].firstIndex(of: name) else { return nil }
+    self.init(rawValue: index)
+  }
+
   /// Whether one matters less than the other.
   public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
 }

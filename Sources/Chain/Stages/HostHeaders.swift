@@ -16,12 +16,20 @@ package enum HostHeaders {
     "grpc-status-details-bin": .details,
   ]
 
-  /// Why a field cannot be set at a stage; `nil` if it can.
+  /// Why a field is invalid, or cannot be set at a stage; `nil` if it can.
   ///
-  /// - Parameter instead: What sets a part; nil if nothing does.
-  package static func reason(
-    against name: String, at stage: Stage, instead: (Part) -> String?
+  /// - Parameters:
+  ///   - stage: The stage whose rules for names apply; nil for none.
+  ///   - instead: What sets a part; nil if nothing does.
+  package static func problem(
+    _ name: String, _ value: String, at stage: Stage?, instead: (Part) -> String?
   ) -> String? {
+    guard HeaderSyntax.isName(name) else { return "\"\(name)\" is not a valid header name" }
+    guard HeaderSyntax.isValue(value) else { return "the value of \(name) contains control characters" }
+    if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
+      return "the value of \(name) is not base64, which a name in -bin requires"
+    }
+    guard let stage else { return nil }
     let name = name.lowercased()
     if let part = parts[name] {
       return "only rpcurl sets the header \(name)\(instead(part).map { ": use \($0)" } ?? "")"

@@ -51,35 +51,23 @@ extension HostFunctions {
     _ token: rpcurl_token, _ name: rpcurl_text, _ value: rpcurl_text,
     _ body: (inout Headers, String, String) -> Void
   ) throws {
-    let (name, value) = try Self.field(name, value)
-    let stage = try held(token, "using a value").stage
-    if let reason = Self.reason(against: name, at: stage) { throw ABIFailure.invalid(reason) }
+    let (name, value) = try Self.field(name, value, at: try held(token, "using a value").stage)
     try withHeaders(token) { headers, _ in body(&headers, name, value) }
   }
 
   private static func field(
-    _ name: rpcurl_text, _ value: rpcurl_text
+    _ name: rpcurl_text, _ value: rpcurl_text, at stage: Stage?
   ) throws(ABIFailure) -> (String, String) {
     let (name, value) = (try name.string(), try value.string())
-    guard HeaderSyntax.isName(name) else { throw .invalid("\"\(name)\" is not a valid header name") }
-    guard HeaderSyntax.isValue(value) else {
-      throw .invalid("the value of \(name) contains control characters")
-    }
-    if Headers.isBinary(name), Headers([(name, value)]).binaryValues(name).contains(nil) {
-      throw .invalid("the value of \(name) is not base64, which a name in -bin requires")
-    }
-    return (name, value)
-  }
-
-  /// Why a plugin cannot set a field at a stage; `nil` if it can.
-  private static func reason(against name: String, at stage: Stage) -> String? {
-    HostHeaders.reason(against: name, at: stage) { part in
+    let problem = HostHeaders.problem(name, value, at: stage) { part in
       switch part {
       case .timeout: "set_timeout"
       case .status: "set_status"
       case .details: "detail_add"
       }
     }
+    if let problem { throw .invalid(problem) }
+    return (name, value)
   }
 
   /// Copies a list of fields from a plugin.
@@ -92,8 +80,7 @@ extension HostFunctions {
     guard count == 0 || fields != nil else { throw .invalid("the fields are null") }
     var headers = Headers()
     for entry in UnsafeBufferPointer(start: fields, count: count) {
-      let (name, value) = try field(entry.name, entry.value)
-      if let stage, let reason = reason(against: name, at: stage) { throw .invalid(reason) }
+      let (name, value) = try field(entry.name, entry.value, at: stage)
       headers.add(name, value)
     }
     return headers
@@ -104,22 +91,9 @@ extension HostFunctions {
     _ token: rpcurl_token, _ body: (inout Headers, Arena) throws -> Result
   ) throws -> Result {
     try value(token) { value, arena in
-      // Keeps one reference to the storage, so that a change does not copy it. A `switch` would add a
-      // reference.
-      if case .requestStart(var start) = value {
-        value = .requestEnd
-        defer { value = .requestStart(start) }
-        return try body(&start.headers, arena)
-      }
-      if case .responseStart(var start) = value {
-        value = .requestEnd
-        defer { value = .responseStart(start) }
-        return try body(&start.headers, arena)
-      }
-      guard case .responseEnd(var end) = value else { throw ABIFailure.wrongStage() }
-      value = .requestEnd
-      defer { value = .responseEnd(end) }
-      return try body(&end.trailers, arena)
+      let result: Result? = try value.withHeaders { headers in try body(&headers, arena) }
+      guard let result else { throw ABIFailure.wrongStage() }
+      return result
     }
   }
 

@@ -1,13 +1,14 @@
 import RPCurlBase
-import RPCurlChain
-import RPCurlPlatform
 
-/// Questions of scripts on the controlling terminal, one at a time. It belongs to the loop's thread.
-final class QuestionQueue {
+/// Questions for a person on the controlling terminal, one at a time, without waiting. It belongs to one thread.
+package final class TerminalQuestions {
+  /// Calls a function whenever a descriptor is readable; nil ends that.
+  package typealias Watch = (Int32, (() -> Void)?) -> Void
+
   private struct Question {
-    let call: Int
+    let group: Int
     let text: String
-    let network: FactoryNetwork
+    let watch: Watch
     let completion: (String?) -> Void
   }
 
@@ -16,21 +17,30 @@ final class QuestionQueue {
   private var terminal: Int32 = -1
   private var typed = LineBuffer()
 
+  package init() {}
+
   /// Asks a question, after those before it.
-  func add(_ text: String, of call: Int, _ network: FactoryNetwork, _ completion: @escaping (String?) -> Void)
-  {
-    questions.append(Question(call: call, text: text, network: network, completion: completion))
+  ///
+  /// - Parameters:
+  ///   - text: The question, which is written without control characters.
+  ///   - group: What the question belongs to.
+  ///   - watch: Watches the terminal.
+  ///   - completion: Receives the line that was typed; nil without a terminal.
+  package func add(
+    _ text: String, of group: Int, watch: @escaping Watch, _ completion: @escaping (String?) -> Void
+  ) {
+    questions.append(Question(group: group, text: text, watch: watch, completion: completion))
     if questions.count == 1 { ask() }
   }
 
-  /// Removes the questions of a call that is over.
-  func cancel(of call: Int) {
+  /// Removes the questions of a group.
+  package func cancel(of group: Int) {
     guard let first = questions.first else { return }
-    let isAsked = first.call == call
-    questions.removeAll { $0.call == call }
+    let isAsked = first.group == group
+    questions.removeAll { $0.group == group }
     guard isAsked else { return }
     write("\n")
-    leave(first.network)
+    leave(first.watch)
     ask()
   }
 
@@ -41,7 +51,7 @@ final class QuestionQueue {
     // What was typed before the question is no reply to it.
     tcflush(terminal, TCIFLUSH)
     write(TerminalText.escape(question.text))
-    question.network.watch(terminal, .reading) { [weak self] in self?.read() }
+    question.watch(terminal) { [weak self] in self?.read() }
   }
 
   private func read() {
@@ -52,15 +62,15 @@ final class QuestionQueue {
 
   private func reply(_ text: String?) {
     let question = questions.removeFirst()
-    leave(question.network)
+    leave(question.watch)
     question.completion(text)
     if terminal < 0 { ask() }
   }
 
-  private func leave(_ network: FactoryNetwork) {
+  private func leave(_ watch: Watch) {
     typed = LineBuffer()
     guard terminal >= 0 else { return }
-    network.watch(terminal, .reading, nil)
+    watch(terminal, nil)
     close(terminal)
     terminal = -1
   }

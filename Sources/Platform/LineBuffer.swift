@@ -1,9 +1,7 @@
-import RPCurlPlatform
-
 /// Reads lines from a descriptor that does not block.
-struct LineBuffer {
+package struct LineBuffer {
   /// What a read has found.
-  enum Found {
+  package enum Found {
     case bytes(Int)
     case nothing
     case end
@@ -13,8 +11,10 @@ struct LineBuffer {
   /// Where the next line begins, and where to look for its end.
   private var (start, next) = (0, 0)
 
+  package init() {}
+
   /// Reads a piece.
-  mutating func read(_ descriptor: Int32) -> Found {
+  package mutating func read(_ descriptor: Int32) -> Found {
     var size = -1
     repeat {
       let piece = [UInt8](unsafeUninitializedCapacity: 1 << 16) { room, count in
@@ -28,10 +28,10 @@ struct LineBuffer {
   }
 
   /// The number of bytes of the line that has not ended.
-  var restCount: Int { bytes.count - start }
+  package var restCount: Int { bytes.count - start }
 
   /// Takes the next whole line, without its end; nil if there is none.
-  mutating func line() -> [UInt8]? {
+  package mutating func line() -> [UInt8]? {
     guard let end = bytes[next...].firstIndex(of: UInt8(ascii: "\n")) else {
       if start > 0 { bytes.removeSubrange(..<start) }
       (start, next) = (0, bytes.count)
@@ -42,7 +42,7 @@ struct LineBuffer {
   }
 
   /// Takes all that is left, which no line end ends; nil if there is nothing.
-  mutating func rest() -> [UInt8]? {
+  package mutating func rest() -> [UInt8]? {
     defer { self = LineBuffer() }
     return restCount == 0 ? nil : Array(bytes[start...])
   }
