@@ -25,6 +25,16 @@ const STAGES = [
   "attempt_end", "metrics", "finish",
 ]; // prettier-ignore
 const VERDICTS = ["fail", "respond", "drop", "retry"];
+const [REQUEST, RESPONSE, MESSAGES] = [STAGES.slice(0, 3), STAGES.slice(3, 6), ["request_message", "response_message"]];
+/** Where the verdicts are possible, and `inject`. */
+const POSSIBLE = {
+  fail: [...REQUEST, ...RESPONSE], respond: REQUEST, drop: MESSAGES, retry: RESPONSE,
+  inject: [...MESSAGES, "request_end", "response_end"],
+}; // prettier-ignore
+/** The members of the first line of a call that are not of its stage. */
+const FACTS = [
+  "method", "kind", "protocol", "codec", "target", "attempt", "request_type", "response_type", "subrequest", "attributes",
+]; // prettier-ignore
 
 /** An own call failed; `status` says why. */
 class CallError extends Error {
@@ -114,6 +124,12 @@ class Headers {
   }
 }
 
+/** The second argument of handlers of attempt_end and metrics. */
+function members({ stage, call, value, ...others }, isFirst) {
+  if (isFirst) for (const name of FACTS) delete others[name];
+  return others;
+}
+
 function texts(name, value) {
   const values = Array.isArray(value) ? value : [value];
   if (!values.length) throw new TypeError(`header ${name}: an empty array has no value; use delete`);
@@ -130,6 +146,9 @@ function pairs(headers) {
   return entries.flatMap(([name, value]) => texts(name, value).map((text) => [name, text]));
 }
 
+const isObject = (value) => typeof value === "object" && value !== null;
+/** Whether a value may replace a message: the JSON of most types is an object, but not of google.protobuf.StringValue and others. */
+const isJSON = (value, received) => isObject(value) || !isObject(received);
 const form = (message) => (message instanceof Uint8Array ? { bytes: Buffer.from(message).toString("base64") } : { message });
 const duration = (value) => (typeof value === "number" ? `${Math.round(value * 1000)}ms` : value);
 
@@ -276,7 +295,8 @@ class Call {
   /** Fails the call, with details (objects with @type) and trailers. */
   fail(code, message, options) {
     const fail = failure(code, message, options);
-    if (this.#isDone || this.#value.value === undefined) this.#shared.send({ fail });
+    const isLate = ["metrics", "finish"].includes(this.stage);
+    if (!isLate && (this.#isDone || this.#value.value === undefined)) this.#shared.send({ fail });
     else this.#decide({ fail });
   }
 
@@ -304,7 +324,7 @@ class Call {
 
   /** Injects messages before this value. */
   inject(...messages) {
-    this.#requireValue();
+    this.#require("inject");
     ((this.#reply ??= {}).inject ??= []).push(...messages.map(form));
   }
 
@@ -337,12 +357,15 @@ class Call {
     return new Promise((resolve, reject) => this.#connection.waiting.set(key, { resolve, reject, shared: this.#shared }));
   }
 
-  #requireValue() {
-    if (this.#isDone || this.#value.value === undefined) throw new Error(`the value at ${this.stage} is not held`);
+  #require(verb) {
+    const stages = POSSIBLE[verb];
+    if (!stages.includes(this.stage))
+      throw new Error(`${verb} is not possible at ${this.stage}, but at ${stages.slice(0, -1).join(", ")} and ${stages.at(-1)}`);
+    if (this.#isDone) throw new Error(`${verb} comes too late: the value at ${this.stage} has gone on`);
   }
 
   #decide(verdict) {
-    this.#requireValue();
+    this.#require(Object.keys(verdict)[0]);
     const earlier = VERDICTS.find((name) => this.#reply?.[name]);
     if (earlier) throw new Error(`the value has a verdict already: ${earlier}`);
     this.#reply = { ...this.#reply, ...verdict };
@@ -355,6 +378,17 @@ class Call {
     if (VERDICTS.some((name) => this.#reply?.[name])) return this.#reply;
     const headers = this.#headers?.changes;
     return changed || headers ? { ...this.#reply, ...changed, ...(headers && { headers }) } : this.#reply;
+  }
+}
+
+/** The other side does not speak this protocol. */
+class PeerError extends Error {}
+
+function parse(line) {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    throw new PeerError(`the peer is not rpcurl: ${error.message}`);
   }
 }
 
@@ -378,11 +412,12 @@ class Connection {
     if (!end) return void this.parts.push(data);
     const text = Buffer.concat([...this.parts, data.subarray(0, end)]).toString();
     this.parts = [data.subarray(end)];
-    for (const line of text.split("\n")) if (line) this.handle(JSON.parse(line));
+    for (const line of text.split("\n")) if (line) this.handle(parse(line));
     this.flush();
   }
 
   handle(value) {
+    if (typeof value !== "object" || !(value?.rpcurl ?? value?.stage)) throw new PeerError("the peer is not rpcurl: a line has no stage");
     if (value.rpcurl !== undefined) return this.greet(value);
     const { stage, call: number } = value;
     if (stage === "called" || stage === "asked") return this.resolve(`${stage} ${value.id}`, value);
@@ -396,12 +431,12 @@ class Connection {
   }
 
   greet({ rpcurl }) {
-    if (rpcurl !== 1) stop(1, `rpcurl.js supports version 1 of the protocol, and not ${rpcurl}`);
+    if (rpcurl !== 1) throw new PeerError(`rpcurl.js supports version 1 of the protocol, and not ${rpcurl}`);
     this.out += JSON.stringify(this.owner.hello()) + "\n";
   }
 
   invoke(handler, call, shared, value) {
-    const content = handler.content?.(value);
+    const content = handler.content?.(value, shared.first === value);
     // A message that may be changed in place is compared with its text.
     const before = handler.changes && handler.form === "json" ? JSON.stringify(content) : content;
     const finished = (result) => {
@@ -428,11 +463,12 @@ class Connection {
 
   /** The message that the handler has changed or returned, as the reply has it; undefined if it is unchanged. */
   changed(handler, call, content, before, result) {
-    if (!handler.changes) {
-      if (result === undefined) return undefined;
-      throw new TypeError(`the handler of ${call.stage} returns a value, but changes no messages`);
-    }
+    // What an arrow function without braces returns has no meaning, except for a handler that changes messages.
+    if (!handler.changes) return undefined;
     const message = result === undefined ? content : result;
+    const isMessage = message instanceof Uint8Array || (handler.form === "json" && isJSON(message, content));
+    if (!isMessage)
+      throw new TypeError(`the handler of ${call.stage} returns ${inspect(result)}, which is no message: write its body in braces`);
     if (handler.form === "bytes") return message === content || before.equals(message) ? undefined : form(message);
     return message instanceof Uint8Array || JSON.stringify(message) !== before ? form(message) : undefined;
   }
@@ -449,7 +485,7 @@ class Connection {
       if (stage === "response_start" && !shared.isStarted && !reply?.retry && !reply?.fail) {
         shared.pending.add(number);
         shared.held = [number, reply];
-        return;
+        return this.onHold?.({ call: shared.number, value: number });
       }
       shared.held = undefined;
       shared.isStarted = true;
@@ -556,7 +592,7 @@ class Interceptor {
     const isMessage = stage.endsWith("_message");
     let content;
     if (isMessage) content = form === "bytes" ? (value) => Buffer.from(value.bytes ?? "", "base64") : (value) => value.message;
-    else if (stage === "attempt_end" || stage === "metrics") content = ({ stage, call, value, ...members }) => members;
+    else if (stage === "attempt_end" || stage === "metrics") content = members;
     this.handlers[stage] = { function: handler, form, content, changes: isMessage && !reads && form !== "none" };
     return this;
   }
@@ -598,7 +634,13 @@ class Interceptor {
     redirectOutput();
     process.stdout.on("error", () => process.exit(0));
     const connection = new Connection(this, (text) => standardOutput.call(process.stdout, text));
-    process.stdin.on("data", (data) => connection.receive(data));
+    process.stdin.on("data", (data) => {
+      try {
+        connection.receive(data);
+      } catch (error) {
+        stop(1, error instanceof PeerError ? error.message : error.stack);
+      }
+    });
     return new Promise((resolve) => {
       process.stdin.on("end", async () => {
         await connection.close();
@@ -618,7 +660,7 @@ class Interceptor {
         try {
           connection.receive(data);
         } catch (error) {
-          process.stderr.write(`the peer is not rpcurl: ${error.message}\n`);
+          process.stderr.write(`${error instanceof PeerError ? error.message : error.stack}\n`);
           peer.destroy();
         }
       });
@@ -627,6 +669,8 @@ class Interceptor {
     });
     const other = net.connect(socket, () => stop(1, `${socket}: another process listens on this socket`));
     other.on("error", () => {
+      const file = fs.lstatSync(socket, { throwIfNoEntry: false });
+      if (file && !file.isSocket()) stop(1, `${socket}: this is not a socket; remove it, or use another path`);
       fs.rmSync(socket, { force: true });
       const mask = process.umask(0o077);
       server.listen(socket);
@@ -674,6 +718,7 @@ class Harness {
     const owner = script instanceof Interceptor ? script : load(script);
     Object.assign(this, { replies, asked: [...asked], lines: [], numbers: 0, waiters: [] });
     this.connection = new Connection(owner, (text) => text.trim().split("\n").forEach((line) => this.sent(JSON.parse(line))));
+    this.connection.onHold = (line) => this.settle(line);
   }
 
   /** Another call. */
@@ -695,6 +740,10 @@ class Harness {
       const result = reply.code === undefined ? { message: reply, status: { code: "ok" } } : { status: reply };
       this.later({ stage: "called", call: own.of, id: own.id, headers: [], ...result });
     }
+    this.settle(line);
+  }
+
+  settle(line) {
     this.waiters = this.waiters.filter((waiter) => !waiter(line));
   }
 

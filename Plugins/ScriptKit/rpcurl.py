@@ -27,6 +27,13 @@ STAGES = (
     "request_start", "request_message", "request_end", "response_start", "response_message", "response_end",
     "attempt_end", "metrics", "finish",
 )  # fmt: skip
+# Where the verdicts are possible, and `inject`.
+_REQUEST, _RESPONSE = STAGES[:3], STAGES[3:6]
+_MESSAGES = ("request_message", "response_message")
+_POSSIBLE = {"fail": STAGES[:6], "respond": _REQUEST, "drop": _MESSAGES, "retry": _RESPONSE,
+             "inject": (*_MESSAGES, "request_end", "response_end")}  # fmt: skip
+# The members of the first line of a call that are not of its stage.
+_FACTS = {"method", "kind", "protocol", "codec", "target", "attempt", "request_type", "response_type", "subrequest", "attributes"}
 _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _parse = json.JSONDecoder().scan_once
 _Handler = collections.namedtuple("_Handler", "function is_async direction reads form")
@@ -278,7 +285,8 @@ class Call:
     def fail(self, code, message="", details=(), trailers=()):
         """Fails the call. Details are dicts with @type."""
         status = failure(code, message, details, trailers)
-        if self._is_done or "value" not in self._value:
+        is_late = self.stage in ("metrics", "finish")
+        if not is_late and (self._is_done or "value" not in self._value):
             self._shared.send({"fail": status})
         else:
             self._decide(fail=status)
@@ -309,7 +317,7 @@ class Call:
     def inject(self, *messages, request=(), response=()):
         """Injects messages before this value, or after all messages of a direction that the script has received."""
         if messages:
-            self._require_value()
+            self._require("inject")
             self._reply = self._reply or {}
             self._reply.setdefault("inject", []).extend(map(_form, messages))
         directions = {"request": request, "response": response}
@@ -354,12 +362,15 @@ class Call:
 
         return self._connection.loop.create_task(wait())
 
-    def _require_value(self):
-        if self._is_done or "value" not in self._value:
-            raise RuntimeError(f"the value at {self.stage} is not held")
+    def _require(self, verb):
+        stages = _POSSIBLE[verb]
+        if self.stage not in stages:
+            raise RuntimeError(f"{verb} is not possible at {self.stage}, but at {', '.join(stages[:-1])} and {stages[-1]}")
+        if self._is_done:
+            raise RuntimeError(f"{verb} comes too late: the value at {self.stage} has gone on")
 
     def _decide(self, **verdict):
-        self._require_value()
+        self._require(*verdict)
         kinds = {"fail", "respond", "drop", "retry"} & set(self._reply or ())
         if kinds:
             raise RuntimeError(f"the value has a verdict already: {kinds.pop()}")
@@ -417,9 +428,26 @@ class _Connection:
         self.is_ended |= not data
         if not end:
             return self.parts.append(data)
-        text = b"".join([*self.parts, data[:end]]).decode()
+        lines = b"".join([*self.parts, data[:end]])
         self.parts = [data[end:]]
-        self.queue.extend((_parse(line, 0)[0], line) for line in text.split("\n")[:-1])
+        try:
+            text = lines.decode()
+            self.queue.extend([(_parse(line, 0)[0], line) for line in text.split("\n")[:-1]])
+        except (StopIteration, ValueError, RecursionError) as error:
+            self.reject(f"the peer is not rpcurl: a line is no JSON: {str(error) or type(error).__name__}")
+
+    def reject(self, reason):
+        """Ends this connection, and with it a script that has no other."""
+        if not self.serves:
+            sys.exit(reason)
+        print(reason, file=sys.stderr)
+        self.is_ended = True
+        self.queue.clear()
+
+    @property
+    def serves(self):
+        """Whether other runs may have connections too."""
+        return self.sink == self.source
 
     def drain(self):
         """Handles the queued lines. Replies are written together, but do not wait for slow handlers."""
@@ -434,15 +462,20 @@ class _Connection:
         self.flush()
 
     def greet(self, value):
-        if value.get("rpcurl") != 1:
-            sys.exit(f"rpcurl.py supports version 1 of the protocol, and not {value.get('rpcurl')}")
+        version = value.get("rpcurl") if isinstance(value, dict) else None
+        if version != 1:
+            other = "the peer is not rpcurl" if version is None else f"rpcurl.py supports version 1 of the protocol, and not {version}"
+            return self.reject(other)
         self.has_greeted = True
         self.out.append(_encode(self.owner.hello()) + "\n")
 
     def handle(self, value, line):
-        stage, number = value["stage"], value["call"]
+        try:
+            stage, number = value["stage"], value["call"]
+        except (KeyError, TypeError):
+            return self.reject("the peer is not rpcurl: a line has no stage")
         if stage in ("called", "asked"):
-            return self.resolve((stage, value["id"]), value)
+            return self.resolve((stage, value.get("id")), value)
         shared = self.calls.get(number)
         if shared is None:
             shared = self.calls[number] = _Shared(self, value)
@@ -457,16 +490,19 @@ class _Connection:
         if handler.is_async:
             return self.start(call, value, line)
         try:
-            self.complete(call, handler.function(call, *self.arguments(handler, value)), line)
+            self.complete(call, handler.function(call, *self.arguments(call)), line)
         except Exception as error:  # noqa: BLE001
             self.failed(call, error)
 
     @staticmethod
-    def arguments(handler, value):
+    def arguments(call):
+        """What the handler receives after the call."""
+        handler, value = call._handler, call._value
         if handler.direction:
             return (handler.content(value),)
-        if value["stage"] in ("attempt_end", "metrics"):
-            return ({name: member for name, member in value.items() if name not in ("stage", "call", "value")},)
+        if call.stage in ("attempt_end", "metrics"):
+            others = {"stage", "call", "value"} | (_FACTS if value is call._shared.first else set())
+            return ({name: member for name, member in value.items() if name not in others},)
         return ()
 
     def start(self, call, value, line):
@@ -474,7 +510,7 @@ class _Connection:
 
         async def run():
             try:
-                result = await call._handler.function(call, *self.arguments(call._handler, value))
+                result = await call._handler.function(call, *self.arguments(call))
                 self.complete(call, result, line)
             except Exception as error:  # noqa: BLE001
                 self.failed(call, error)
@@ -587,7 +623,7 @@ class _Connection:
         except OSError:
             self.is_ended = True
             self.backlog.clear()
-        if self.loop and self.sink == self.source:
+        if self.loop and self.serves:
             self.loop.remove_writer(self.sink)
 
     # Own calls and questions
@@ -620,7 +656,10 @@ class _Connection:
                     raise CallEnded("the call has ended")
             seen = len(self.queue)
             if self.is_ended:
-                sys.exit(0)
+                if not self.serves:
+                    sys.exit(0)
+                shared.is_over = True
+                raise CallEnded("the run has ended")
             self.read_more()
 
     def read_more(self):
@@ -732,7 +771,9 @@ class Interceptor:
         with socket.socket(socket.AF_UNIX) as other:
             if other.connect_ex(path) == 0:
                 sys.exit(f"{path}: another process listens on this socket")
-        if os.path.exists(path):
+        if os.path.lexists(path):
+            if os.lstat(path).st_mode & 0o170000 != 0o140000:
+                sys.exit(f"{path}: this is not a socket; remove it, or use another path")
             os.unlink(path)
         listener = socket.socket(socket.AF_UNIX)
         mask = os.umask(0o077)
@@ -753,10 +794,7 @@ class Interceptor:
 
         async def talk(peer):
             with peer:
-                try:
-                    await _Connection(self, peer.fileno(), peer.fileno(), loop).run_async()
-                except ValueError as error:
-                    print(f"the peer is not rpcurl: {error}", file=sys.stderr)
+                await _Connection(self, peer.fileno(), peer.fileno(), loop).run_async()
 
         while True:
             peer, _ = await loop.sock_accept(listener)
@@ -908,7 +946,7 @@ class Harness(_Connection):
         self.add(value)
         self.loop.run_until_complete(self.finished(value["call"]))
         for line in self.lines[seen:]:
-            if line.get("call") == value["call"] and line.get("value") == value.get("value"):
+            if "value" in line and line["call"] == value["call"] and line["value"] == value.get("value"):
                 return {name: member for name, member in line.items() if name not in ("call", "value")}
         return {}
 
@@ -955,6 +993,9 @@ class HarnessCall:
 
     def response_end(self, code="ok", message="", details=(), trailers=()):
         return self.feed("response_end", code=code, message=message, details=list(details), trailers=_pairs(trailers))
+
+    def attempt_end(self, **members):
+        return self.feed("attempt_end", **members)
 
     def metrics(self, **members):
         return self.feed("metrics", **members)

@@ -257,8 +257,57 @@ def test_messages_as_bytes(script):
     assert one.until_reply() == ([], {"bytes": "AAECAAEC"})
 
 
-def test_handler_that_reads_cannot_change(script):
-    assert act(script, "response_message", "return", options={"handler": {"reads": True}})[1]["fail"]["code"] == "internal"
+@pytest.mark.parametrize(("stage", "options"), [("response_message", {"handler": {"reads": True}}), ("request_start", {})])
+def test_handler_that_cannot_change_messages_returns_one(script, language, stage, options):
+    """An arrow function returns a value without meaning to: it has no effect."""
+    reply = act(script, stage, "return", options=options)[1]
+    assert reply == {} if language == "node" else "changes no messages" in reply["fail"]["message"]
+
+
+@pytest.mark.parametrize("form", ["json", "bytes"])
+@pytest.mark.parametrize("language", ["node"], indirect=True)
+def test_handler_that_returns_no_message(script, form):
+    reply = act(script, "response_message", "return text", options={"handler": {"form": form}})[1]
+    assert "returns 'text', which is no message: write its body in braces" in reply["fail"]["message"]
+
+
+@pytest.mark.parametrize("language", ["node"], indirect=True)
+def test_message_that_is_text_is_replaced(script):
+    one = script(response_message="return text")
+    one.greet()
+    one.value("response_message", message="of google.protobuf.StringValue")
+    assert one.until_reply()[1] == {"message": "text"}
+
+
+@pytest.mark.parametrize(
+    ("stage", "verb"),
+    [
+        ("request_start", "drop"), ("request_end", "drop"), ("response_message", "respond"), ("response_end", "respond many"),
+        ("request_start", "late retry"), ("request_message", "late retry"), ("request_start", "inject"), ("response_start", "inject"),
+    ],
+)  # fmt: skip
+def test_verdict_at_another_stage_fails_its_call_only(script, stage, verb):
+    one = script(**{stage: verb}, options={"retries": True} if "retry" in verb else None)
+    one.greet()
+    for call in (7, 8):
+        one.value(stage, call=call)
+        message = one.until_reply(call=call)[1]["fail"]["message"]
+        assert f"{verb.split()[0 if 'respond' in verb else -1]} is not possible at {stage}, but at " in message
+    assert "everything." in one.end()[1]
+
+
+@pytest.mark.parametrize("verb", ["fail", "drop"])
+def test_verdict_at_the_metrics_is_a_finding(script, verb):
+    lines, reply = act(script, "metrics", verb)
+    assert reply == {} and "metrics: " in lines[0]["finding"]["text"] and "is not possible at metrics" in lines[0]["finding"]["text"]
+
+
+@pytest.mark.parametrize("stage", ["attempt_end", "metrics"])
+def test_first_line_of_a_call_keeps_its_facts_from_the_members(script, stage):
+    one = script(**{stage: "content"})
+    one.greet()
+    one.value(stage)
+    assert json.loads(one.receive()["log"]["text"])[1] == VALUES[stage]
 
 
 @pytest.mark.parametrize("stage", ["request_start", "response_message", "response_end"])
@@ -283,7 +332,7 @@ def test_exception_too_late_to_fail_is_a_finding(script, stage):
 
 
 def test_second_verdict_is_an_error(script):
-    assert "verdict already: fail" in act(script, "request_start", "fail twice")[1]["fail"]["message"]
+    assert "verdict already: fail" in act(script, "request_message", "fail twice")[1]["fail"]["message"]
 
 
 def test_what_is_printed_does_not_break_the_protocol(script):
@@ -412,14 +461,89 @@ interceptor.serve("s.sock");
 }
 
 
+def serve(language, directory, text=None, **options):
+    (directory / "serve").write_text(text or SERVERS[language])
+    return Process(["node" if language == "node" else "python3", "serve"], cwd=directory, env=ENVIRONMENT, **options)
+
+
+def connect(path):
+    peer = socket.socket(socket.AF_UNIX)
+    wait_until(lambda: peer.connect_ex(str(path)) in (0, 106), "a connection")
+    return peer, Lines(peer.fileno(), peer.fileno())
+
+
+ASKING = {
+    "python": SERVERS["python"].replace("call.headers", "call.ask('?')\n    call.headers"),
+    "python async": SERVERS["python async"].replace("call.headers", "await call.ask('?')\n    call.headers"),
+    "node": SERVERS["node"].replace("(call) => ", "async (call) => (await call.ask('?')) ?? "),
+}
+
+
+def test_run_that_ends_while_a_handler_waits_ends_no_other(language, tmp_path):
+    process = serve(language, tmp_path, ASKING[language])
+    try:
+        first, lines = connect(tmp_path / "s.sock")
+        lines.greet()
+        lines.value("request_start")
+        assert "ask" in lines.receive()
+        first.close()
+        second, lines = connect(tmp_path / "s.sock")
+        lines.greet()
+        lines.value("request_start", headers=[], attributes={"n": "2"})
+        lines.send({"stage": "asked", "call": 7, "id": lines.receive()["ask"]["id"], "reply": None})
+        assert lines.until_reply()[1] == {"headers": {"set": {"x-n": "2"}}}
+        second.close()
+        process.terminate()
+        assert process.wait() == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        (b"GET / HTTP/1.1", "the peer is not rpcurl"), (b"\xff\xfe", "the peer is not rpcurl"), (b"5", "the peer is not rpcurl"),
+        (b"{}", "the peer is not rpcurl"),
+        (b'{"rpcurl":2,"name":"x"}', "supports version 1 of the protocol, and not 2"),
+    ],
+)  # fmt: skip
+def test_peer_that_is_not_rpcurl_ends_its_connection_only(language, tmp_path, line, error):
+    process = serve(language, tmp_path, stderr=subprocess.PIPE)
+    try:
+        run, lines = connect(tmp_path / "s.sock")
+        lines.greet()
+        other, junk = connect(tmp_path / "s.sock")
+        os.write(other.fileno(), line + b"\n")
+        assert junk.receive() is None
+        lines.value("request_start", headers=[], attributes={"n": "1"})
+        assert lines.until_reply()[1] == {"headers": {"set": {"x-n": "1"}}}
+        os.write(run.fileno(), line + b"\n")
+        assert b"rpcurl" not in line and lines.receive() is None or b"rpcurl" in line
+        process.terminate()
+        err = process.communicate()[1].decode()
+        assert process.returncode == 0 and error in err and "Traceback" not in err
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_server_deletes_only_a_socket(language, tmp_path):
+    (tmp_path / "s.sock").write_text("kept")
+    process = serve(language, tmp_path, stderr=subprocess.PIPE)
+    err = process.communicate()[1].decode()
+    assert process.returncode == 1 and "s.sock: this is not a socket; remove it, or use another path" in err
+    assert (tmp_path / "s.sock").read_text() == "kept"
+
+
 def test_unix_socket_serves_several_runs(language, tmp_path):
     path = tmp_path / "s.sock"
-    path.touch()
-    program = "node" if language == "node" else "python3"
-    (tmp_path / "serve").write_text(SERVERS[language])
-    process = Process([program, "serve"], cwd=tmp_path, env=ENVIRONMENT)
+    with socket.socket(socket.AF_UNIX) as old:
+        old.bind(str(path))
+    path.chmod(0o777)
+    process = serve(language, tmp_path)
     try:
-        wait_until(lambda: path.is_socket(), "the socket")
+        wait_until(lambda: path.is_socket() and path.stat().st_mode & 0o777 != 0o777, "the socket")
         assert path.stat().st_mode & 0o077 == 0
         sockets = [socket.socket(socket.AF_UNIX) for _ in range(3)]
         runs = []
@@ -577,6 +701,15 @@ script = rpcurl.Harness({str(EXAMPLES / "approve.py")!r}, asked=["yes"])
 assert script.call("a.B/Delete").request_message({{}}) == {{}}
 assert script.call("a.B/Delete").request_message({{}})["fail"]["code"] == "cancelled"
 assert call.finish() == {{}}
+own = rpcurl.Interceptor()
+own.attempt_end(lambda call, members: call.log(members))
+own._configure(retries=True)
+script = rpcurl.Harness(own)
+call = script.call("a.B/Get")
+stages = [call.request_start, call.request_end, call.response_start, call.response_end, call.attempt_end, call.metrics, call.finish]
+assert [stage() for stage in stages] == [{{}}] * 7
+call = script.call("a.B/Get")
+assert call.attempt_end(number=1) == {{}} and script.lines[-1]["log"]["text"] == "{{'number': 1}}"
 print("passed")
 """)
     done = subprocess.run(["python3", "-W", "error", tmp_path / "test.py"], env=ENVIRONMENT, capture_output=True, text=True)
@@ -605,6 +738,21 @@ const { Harness } = require("rpcurl");
   assert.deepStrictEqual(await script.call().requestStart(), { headers: { set: { "x-token": "tnull" } } });
   await call.finish();
   assert.deepStrictEqual(script.lines.at(-1), { log: { level: "info", text: "over" } });
+  (await import("fs")).writeFileSync("retry.js", `
+const { interceptor } = require("rpcurl");
+interceptor.responseEnd((call) => call.status.code === "unavailable" && call.retry());
+interceptor.attemptEnd((call, members) => call.log(JSON.stringify(members)));
+interceptor.run({ retries: true });
+`);
+  const retry = new Harness("./retry.js").call("a.B/Get");
+  assert.deepStrictEqual(await retry.responseStart(), {});
+  assert.deepStrictEqual(await retry.responseEnd({ code: "unavailable" }), { retry: true });
+  assert.deepStrictEqual(await retry.responseStart(), {});
+  for (const stage of ["responseEnd", "attemptEnd", "metrics", "finish"]) assert.deepStrictEqual(await retry[stage]({}), {});
+  const first = retry.harness.call("a.B/Get");
+  await first.attemptEnd({ number: 1 });
+  first.harness.connection.flush();
+  assert.strictEqual(first.harness.lines.at(-1).log.text, '{"number":1}');
   console.log("passed");
 })();
 """)

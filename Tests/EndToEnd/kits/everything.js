@@ -21,6 +21,7 @@ const VERBS = {
     message.name = "Changed";
   },
   return: () => ({ name: "Returned" }),
+  "return text": () => "text",
   headers(call) {
     const headers = call.stage === "response_end" ? call.trailers : call.headers;
     headers.set("X-Set", ["1", "2"]);
@@ -52,6 +53,7 @@ const VERBS = {
     call.state.again = true;
     call.retry({ after: 0.01, headers: { "x-again": "1", authorization: "Bearer new" } });
   },
+  "late retry": (call) => call.retry(),
   inject: (call) => call.inject(...inject),
   "inject later": (call) => call.injectLater(later),
   finding: (call) => call.finding("found"),

@@ -73,6 +73,7 @@ VERBS = {
     "respond fail": lambda call, message: call.respond(fail=failure("not_found", "nothing")),
     "drop": lambda call, message: call.drop(),
     "retry": retry,
+    "late retry": lambda call, message: call.retry(),
     "inject": lambda call, message: call.inject(*INJECTED),
     "inject later": lambda call, message: call.inject(**LATER),
     "finding": lambda call, message: call.finding("found"),
