@@ -687,6 +687,47 @@ def test_example_in_the_shell():
         assert reply(script, "request_start") == {"headers": {"set": {"x-host": os.uname().nodename}}}
 
 
+# The page
+
+
+def block(start):
+    """The first literal block of the page that has this text."""
+    page = (ROOT / "man" / "rpcurl-script.7").read_text()
+    return next(text for text in re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed$", page, re.M | re.S) if start in text)
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "script", "test"),
+    [
+        ("python3", "sign.py", "def sign(call)", "rpcurl.Harness"),
+        ("node", "tenant.js", "#!/usr/bin/env node", "new Harness"),
+    ],
+)  # fmt: skip
+def test_harness_of_the_page(program, name, script, test, tmp_path):
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    (tmp_path / name).write_text(block(script))
+    (tmp_path / "test").write_text(block(test))
+    done = subprocess.run([program, "test"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, input="")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    (tmp_path / "test").write_text(block(test).replace("x-", "y-"))
+    done = subprocess.run([program, "test"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, input="")
+    assert "ssert" in done.stderr
+
+
+def test_python_of_the_page(tmp_path):
+    (tmp_path / "stages.py").write_text(block("async def end(call)"))
+    with Script("python3", tmp_path / "stages.py") as script:
+        script.greet()
+        assert reply(script, "request_start")["headers"] == {"set": {"x-tenant": "blue"}}
+        assert reply(script, "response_message", 1, message={}) == {"message": {"name": "ADA"}}
+        script.value("response_end", 2, code="not_found", code_number=5)
+        own = script.receive()["call"]
+        ok = {"code": "ok", "code_number": 0}
+        script.send({"stage": "called", "call": 7, "id": own["id"], "message": {}, "headers": [], "status": ok})
+        assert script.until_reply(2)[1] == {}
+
+
 # The harness
 
 
