@@ -25,8 +25,7 @@ package struct ObjectReader {
     }
     self.members = members
     guard let keys else { return }
-    var seen: Set<String> = []
-    for member in members {
+    for (index, member) in members.enumerated() {
       guard keys.contains(member.name) else {
         let nearest = DescriptorPool.nearestNames(to: member.name, among: keys, limit: 1)
         let hint =
@@ -35,7 +34,10 @@ package struct ObjectReader {
             ? "valid members: \(keys.joined(separator: ", "))" : "did you mean \(nearest[0])?")
         throw error(member.name, "unknown member; \(hint)")
       }
-      guard seen.insert(member.name).inserted else { throw error(member.name, "duplicate member") }
+      // There are no more than keys.
+      if members[..<index].contains(where: { $0.name == member.name }) {
+        throw error(member.name, "duplicate member")
+      }
     }
   }
 

@@ -43,14 +43,16 @@ package struct JSONObject {
   }
 
   private mutating func appendQuoted(_ value: String) {
-    let isPlain = value.utf8.allSatisfy {
-      (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
-    }
+    var value = value
     // Almost all names and values are written as they are.
-    guard isPlain else { return text.append(contentsOf: JSONValue.quoted(value).utf8) }
-    text.append(UInt8(ascii: "\""))
-    text.append(contentsOf: value.utf8)
-    text.append(UInt8(ascii: "\""))
+    let isPlain = value.withUTF8 { bytes in
+      for byte in bytes where byte < 0x20 || byte > 0x7E || byte == 0x22 || byte == 0x5C { return false }
+      text.append(UInt8(ascii: "\""))
+      text.append(contentsOf: bytes)
+      text.append(UInt8(ascii: "\""))
+      return true
+    }
+    if !isPlain { text.append(contentsOf: JSONValue.quoted(value).utf8) }
   }
 
   /// The finished object.
