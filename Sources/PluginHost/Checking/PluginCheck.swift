@@ -203,7 +203,7 @@ package struct PluginCheck {
 
   private func subjects(of checked: CheckedInterceptor) throws(Fault) -> [SelfTestSubject] {
     if let method { return [try SelfTestSubject(method)] }
-    var subjects = try SelfTestSubject.withoutSchema()
+    var subjects = try SelfTestSubject.withoutSchema(hasFields: checked.kind == "script")
     for index in subjects.indices { subjects[index].name = checked.name(like: subjects[index].name) }
     return subjects
   }

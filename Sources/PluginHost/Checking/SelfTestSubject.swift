@@ -35,15 +35,18 @@ struct SelfTestSubject {
   }
 
   /// Makes a method of each kind, with messages of the type `google.protobuf.Value`. The unary one has no side effects.
-  static func withoutSchema() throws(PluginCheck.Fault) -> [SelfTestSubject] {
+  ///
+  /// - Parameter hasFields: Whether the messages are objects with a field `name`, and not texts.
+  static func withoutSchema(hasFields: Bool) throws(PluginCheck.Fault) -> [SelfTestSubject] {
     let pool = DescriptorPool()
+    func message(_ text: String) -> [UInt8] { hasFields ? object(value(text)) : value(text) }
     do throws(SchemaError) {
       try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
       try pool.add(SchemaBytes(SelfTestSchema.set), source: "check")
       var subjects: [SelfTestSubject] = []
       for (name, _) in SelfTestSchema.methods {
         guard let method = try pool.method(service: SelfTestSchema.service, method: name) else { continue }
-        subjects.append(SelfTestSubject(method, requestBytes: value("one"), responseBytes: value("four")))
+        subjects.append(SelfTestSubject(method, requestBytes: message("one"), responseBytes: message("four")))
       }
       return subjects
     } catch {
@@ -59,6 +62,14 @@ struct SelfTestSubject {
     response = method.output
     self.requestBytes = requestBytes
     self.responseBytes = responseBytes
+  }
+
+  /// A serialized `Value` of an object whose field `name` has a short value.
+  private static func object(_ value: [UInt8]) -> [UInt8] {
+    func field(_ number: UInt8, _ content: [UInt8]) -> [UInt8] {
+      [number << 3 | 2, UInt8(content.count)] + content
+    }
+    return field(5, field(1, field(1, Array("name".utf8)) + field(2, value)))
   }
 
   /// A serialized `Value` of a short text.
