@@ -53,6 +53,7 @@ package enum Interrupt {
     guard let pipe else { return nil }
     // Creates what the handlers use: a debug build would do so at the first use.
     _ = (first, isDeferred)
+    OwnedGroups.prepare()
     arm()
     handleHangUp()
     installed.store(pipe.readEnd, ordering: .relaxed)
@@ -120,6 +121,7 @@ package enum Interrupt {
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { number in
       Interrupt.beforeEnd?()
+      OwnedGroups.kill()
       // The signal is blocked until this handler returns; then its default action ends the process.
       raise(number)
     }

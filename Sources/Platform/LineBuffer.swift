@@ -15,15 +15,16 @@ package struct LineBuffer {
 
   /// Reads a piece.
   package mutating func read(_ descriptor: Int32) -> Found {
-    var size = -1
+    var (size, error) = (-1, Int32(0))
     repeat {
       let piece = [UInt8](unsafeUninitializedCapacity: 1 << 16) { room, count in
         size = Glibc.read(descriptor, room.baseAddress, room.count)
+        error = errno
         count = max(size, 0)
       }
       bytes += piece
-    } while size < 0 && errno == EINTR
-    guard size > 0 else { return size < 0 && errno == EAGAIN ? .nothing : .end }
+    } while size < 0 && error == EINTR
+    guard size > 0 else { return size < 0 && error == EAGAIN ? .nothing : .end }
     return .bytes(size)
   }
 

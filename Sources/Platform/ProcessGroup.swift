@@ -8,11 +8,14 @@ package final class ProcessGroup: Sendable {
   }
 
   private let state = Locked(State.waiting)
+  private let isOwned: Bool
 
   /// A group without a program.
-  package init() {}
+  ///
+  /// - Parameter isOwned: Whether it is killed when this process ends.
+  package init(isOwned: Bool = false) { self.isOwned = isOwned }
 
-  /// Starts the program, without input. Returns why it was not started; nil if it was.
+  /// Starts the program, without input unless a descriptor is given for it. Returns why it was not started; nil if it was.
   ///
   /// - Parameters:
   ///   - arguments: The program's name, which is found in `$PATH`, and its arguments.
@@ -30,6 +33,7 @@ package final class ProcessGroup: Sendable {
       switch started {
       case .success(let process):
         state = .running(process)
+        if isOwned { OwnedGroups.add(process) }
         return nil
       case .failure(let error):
         state = .ended
@@ -56,28 +60,29 @@ package final class ProcessGroup: Sendable {
     }
   }
 
-  /// Waits until the program has ended, asks it to end after a time, and kills it after the same time again. What it has
-  /// started and left is killed too.
+  /// Waits until the program has ended, asks it to end after a time, and kills it after another. What it has started and left
+  /// is killed too.
   ///
+  /// - Parameters:
+  ///   - grace: How long it may take to end by itself.
+  ///   - patience: How long it may take to end after SIGTERM.
   /// - Returns: Its status as `waitpid` reports it.
-  package func end(patience: Duration) -> Int32? {
-    for signal in [SIGTERM, SIGKILL] {
-      let deadline = MonotonicClock.now + patience
-      while !isOver {
-        guard MonotonicClock.now < deadline else {
-          if signal == SIGTERM { terminate() }
-          break
-        }
-        usleep(500)
-      }
-    }
+  package func end(grace: Duration, patience: Duration) -> Int32? {
+    waitUntilOver(for: grace)
+    if !isOver { terminate() }
+    waitUntilOver(for: patience)
     // Before the number of the group is free for others.
     kill()
     return wait(until: nil)
   }
 
+  private func waitUntilOver(for limit: Duration) {
+    let deadline = MonotonicClock.now + limit
+    while !isOver, MonotonicClock.now < deadline { usleep(500) }
+  }
+
   /// Whether the program has ended. Its status is kept.
-  private var isOver: Bool {
+  package var isOver: Bool {
     state.withLock { state in
       guard case .running(let process) = state else { return true }
       var info = siginfo_t()
@@ -116,6 +121,7 @@ package final class ProcessGroup: Sendable {
       let result = waitpid(process, &status, WNOHANG)
       guard result != 0, result > 0 || errno != EINTR else { return nil }
       state = .ended
+      if isOwned { OwnedGroups.remove(process) }
       // Where SIGCHLD is ignored, the system does not keep the status.
       return result > 0 ? status : 0
     }

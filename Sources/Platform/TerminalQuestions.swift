@@ -57,7 +57,10 @@ package final class TerminalQuestions {
   private func read() {
     let found = typed.read(terminal)
     if let line = typed.line() { return reply(String(decoding: line, as: UTF8.self)) }
-    if case .end = found { reply(nil) }
+    if case .end = found {
+      write("\n")
+      reply(nil)
+    }
   }
 
   private func reply(_ text: String?) {

@@ -4,7 +4,8 @@ import RPCurlBase
 package enum UnixSocket {
   /// Connects with the process that listens at a path.
   ///
-  /// - Returns: The descriptor, which programs do not inherit.
+  /// - Returns: The descriptor, which programs do not inherit, and which does not block: if too many others wait for the
+  ///   process, that is an error.
   package static func connect(_ path: String) throws(SystemError) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -15,7 +16,8 @@ package enum UnixSocket {
       return true
     }
     guard fits else { throw SystemError("the path of a socket has at most 107 bytes") }
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = socket(
+      AF_UNIX, Int32((SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)), 0)
     guard descriptor >= 0 else { throw .last }
     let size = socklen_t(MemoryLayout<sockaddr_un>.size)
     let result = withUnsafePointer(to: &address) { address in

@@ -50,12 +50,16 @@ final class ScriptCall: AnyStageInterceptor {
     host.send(line, awaitsReply: true)
   }
 
-  func observe(_ observation: Observation) { host.send(lines.line(observation)) }
+  func observe(_ observation: Observation) {
+    host.send(lines.line(observation, attributes: takeAttributes()))
+  }
 
   func finish(_ outcome: Outcome) {
-    host.replied(to: waiting.count)
+    if !hasFailed {
+      host.replied(to: waiting.count)
+      if wantsFinish { host.send(lines.finish(outcome, attributes: takeAttributes())) }
+    }
     waiting = [:]
-    if wantsFinish, !isNew, !hasFailed { host.send(lines.finish(outcome)) }
     host.finished(number)
   }
 
@@ -254,16 +258,21 @@ final class ScriptCall: AnyStageInterceptor {
     switch body {
     case .bytes(let bytes): return .bytes(bytes)
     case .json(let json):
-      return .typed(try Self.message(json, stage == .requestMessage ? facts.requestType : facts.responseType))
+      return .typed(try message(json, stage == .requestMessage ? facts.requestType : facts.responseType))
     }
   }
 
-  private static func message(_ json: JSONValue, _ type: MessageType?) throws(LanguageError) -> Message {
+  private func message(_ json: JSONValue, _ type: MessageType?) throws(LanguageError) -> Message {
     guard let type else {
       throw LanguageError("message: the schema of the call is not known", hint: "give bytes")
     }
+    let text = json.text
+    guard !host.redactsFields || !text.contains("\"\(SecretMask.placeholder)\"") else {
+      throw LanguageError(
+        "message: it has the value \(SecretMask.placeholder), which stands for a redacted field")
+    }
     do throws(MessageParseError) {
-      return try Message(type, json: Array(json.text.utf8))
+      return try Message(type, json: Array(text.utf8))
     } catch {
       throw LanguageError("message: \(error.withoutPlace)")
     }
@@ -271,6 +280,7 @@ final class ScriptCall: AnyStageInterceptor {
 
   private func error(_ failure: ScriptReply.Failure) throws(LanguageError) -> RPCError {
     var details: [StatusDetail] = []
+    for field in failure.trailers.fields { try check(field.name, field.value, at: .responseEnd) }
     for detail in failure.details {
       details.append(try StatusDetail(detail, schemaOf: facts.requestType ?? facts.responseType))
     }
@@ -279,6 +289,7 @@ final class ScriptCall: AnyStageInterceptor {
 
   private func response(_ response: ScriptReply.Response) throws(LanguageError) -> LocalResponse {
     for field in response.headers.fields { try check(field.name, field.value, at: .responseStart) }
+    for field in response.trailers.fields { try check(field.name, field.value, at: .responseEnd) }
     var messages: [Payload] = []
     for body in response.messages { messages.append(try payload(body, .responseMessage)) }
     var failure: RPCError?
@@ -293,24 +304,35 @@ final class ScriptCall: AnyStageInterceptor {
   private func make(_ own: ScriptReply.OwnCall) throws(LanguageError) {
     let method = try? facts.requestType?.schemaMethod(service: own.method.service, method: own.method.method)
     let isBytes = if case .bytes? = own.message { true } else { false }
-    guard isBytes || method != nil else {
-      throw LanguageError("call: the schema has no method \(own.method)", hint: "give bytes")
+    guard !isBytes || !host.redactsFields else {
+      throw LanguageError("call: bytes cannot be redacted", hint: "give the message as JSON")
     }
     for field in own.headers.fields { try check(field.name, field.value, at: .requestStart) }
     var request = Subrequest(method: own.method, headers: own.headers)
     if let timeout = own.timeout { request.timeout = timeout }
-    switch own.message {
-    case .bytes(let bytes)?: request.message = bytes
-    case .json(let json)?: request.message = try serialized(try Self.message(json, method?.input))
-    case nil: request.message = try serialized(try Self.message(.object([]), method?.input))
+    // A mistake in the method or in the message is one of this call only.
+    var problem: RPCError?
+    if case .bytes(let bytes)? = own.message {
+      request.message = bytes
+    } else if let method {
+      let json = if case .json(let json)? = own.message { json } else { JSONValue.object([]) }
+      do throws(LanguageError) {
+        request.message = try serialized(try message(json, method.input))
+      } catch {
+        problem = RPCError(.invalidArgument, error.reason, origin: .client)
+      }
+    } else {
+      problem = RPCError(.unimplemented, "the schema has no method \(own.method)", origin: .client)
     }
     let output = isBytes ? nil : method?.output
-    context.call(request) { [weak self] response in
+    let finish = { [weak self] (response: SubrequestResponse) in
       guard let self else { return }
       var response = response
       let body = body(of: &response, output)
       host.send(lines.called(own.id, response, body: body))
     }
+    if let problem { return finish(SubrequestResponse(end: ResponseEnd(error: problem))) }
+    context.call(request, finish)
   }
 
   private func serialized(_ message: Message) throws(LanguageError) -> [UInt8] {

@@ -57,14 +57,18 @@ final class ScriptHost: @unchecked Sendable {
     (self.settings, state, declaration) = (settings, .running(peer, hello), hello.declaration)
   }
 
+  deinit { unwatch() }
+
   // MARK: The start
 
   private static func start(_ settings: ScriptSettings) throws(LanguageError) -> (ScriptPeer, ScriptHello) {
+    // Otherwise a signal would end this process, and not the script.
+    _ = Interrupt.install()
     let peer: ScriptPeer
     do throws(SystemError) {
       peer = try ScriptPeer(settings.place)
     } catch {
-      throw settings.place.startError(error)
+      throw LanguageError("\(settings.place.path): \(error.reason)")
     }
     peer.append(ScriptValue.greeting(settings.name))
     peer.flush()
@@ -83,6 +87,7 @@ final class ScriptHost: @unchecked Sendable {
       if let line = try line(of: peer) { return line }
       if !isOpen { throw LanguageError("the script ended before its first line") }
     }
+    if Interrupt.isPending { throw LanguageError(Interrupt.reason) }
     throw LanguageError("the script wrote no first line within \(startTime.components.seconds) s")
   }
 
@@ -99,9 +104,8 @@ final class ScriptHost: @unchecked Sendable {
   {
     var reason = error.reason
     if let ending, ending != "signal 15", ending != "exit code 0" { reason += " (\(ending))" }
-    if !peer.lastErrors.isEmpty {
-      reason += "; its standard error: \(peer.lastErrors.joined(separator: " / "))"
-    }
+    let errors = peer.lastErrors.last { $0.contains("Error") }.map { [$0] } ?? peer.lastErrors.suffix(3)
+    if !errors.isEmpty { reason += "; its standard error: \(errors.joined(separator: " / "))" }
     return LanguageError(reason, hint: error.hint)
   }
 
@@ -117,9 +121,9 @@ final class ScriptHost: @unchecked Sendable {
     let current = currentThreadIdentity()
     guard thread.compareExchange(expected: 0, desired: current, ordering: .relaxed).exchanged || isOnItsThread
     else { return }
-    watch(isWanted: false)
-    self.network = network
-    watch(isWanted: true)
+    unwatch()
+    (self.network, isFlushDue) = (network, false)
+    watch()
     flush()
   }
 
@@ -159,7 +163,7 @@ final class ScriptHost: @unchecked Sendable {
       let (peer, hello) = try Self.start(settings)
       state = .running(peer, hello)
       (freeLines, awaitedCount) = (Self.firstCredit, 0)
-      watch(isWanted: true)
+      watch()
       if hasFailed { log(.warning, "the script was started again: what it had stored is gone") }
       return hello
     } catch {
@@ -228,14 +232,19 @@ final class ScriptHost: @unchecked Sendable {
     }
   }
 
-  private func watch(isWanted: Bool) {
+  private func watch() {
     guard let peer, let network else { return }
-    peer.log = { [weak self] in self?.log(.info, $0) }
-    network.watch(peer.output, .reading, isWanted ? { [weak self] in self?.read() } : nil)
-    if peer.errors >= 0 {
-      network.watch(peer.errors, .reading, isWanted ? { [weak self] in self?.readErrors() } : nil)
+    peer.log = { [weak self] in self?.note($0) }
+    network.watch(peer.output, .reading) { [weak self] in self?.read() }
+    if peer.errors >= 0 { network.watch(peer.errors, .reading) { [weak self] in self?.readErrors() } }
+  }
+
+  private func unwatch() {
+    guard let peer, let network else { return }
+    for descriptor in [peer.output, peer.errors] where descriptor >= 0 {
+      network.watch(descriptor, .reading, nil)
     }
-    if !isWanted, peer.input >= 0 { network.watch(peer.input, .writing, nil) }
+    if peer.input >= 0 { network.watch(peer.input, .writing, nil) }
   }
 
   // MARK: Lines of the script
@@ -277,6 +286,12 @@ final class ScriptHost: @unchecked Sendable {
     try calls[number]?.take(reply)
   }
 
+  private func note(_ errorLine: String) {
+    log(.info, errorLine)
+    freeLines -= 1
+    if freeLines < 0 { fail(LanguageError("too many lines on its standard error")) }
+  }
+
   private func log(_ level: LogLevel, _ text: String) {
     network?.log(LogRecord(level: level, source: settings.name, text: text))
   }
@@ -290,7 +305,7 @@ final class ScriptHost: @unchecked Sendable {
   /// The script has failed: so do its calls.
   private func fail(_ error: LanguageError) {
     guard let peer else { return }
-    watch(isWanted: false)
+    unwatch()
     let ending = peer.end()
     let completion: (@Sendable () -> Void)? =
       if case .ending(_, let completion) = state { completion } else { nil }
@@ -300,46 +315,40 @@ final class ScriptHost: @unchecked Sendable {
       call.fail(self.error("\(failure.reason)\(failure.hint.map { "; \($0)" } ?? "")"))
     }
     if completion != nil || calls.isEmpty { log(.error, failure.reason) }
-    completion?()
+    if let completion {
+      thread.store(0, ordering: .relaxed)
+      completion()
+    }
   }
 
   /// No call follows: closes the script's input, and waits until it has ended.
   func conclude(_ completion: @escaping @Sendable () -> Void) {
-    guard isOnItsThread, case .running(let peer, _) = state, let network else { return completion() }
-    state = .ending(peer, completion: completion)
-    network.after(Self.endTime) { [weak self] in
-      if let self, self.peer === peer { endNow() }
+    guard isOnItsThread, case .running(let peer, _) = state, network != nil else {
+      if isOnItsThread { thread.store(0, ordering: .relaxed) }
+      return completion()
     }
+    state = .ending(peer, completion: completion)
     flush()
+    awaitEnd(of: peer, until: .now + Self.endTime)
   }
 
-  private func endNow() {
+  /// Ends a script whose process has ended but not its output, which another may keep open, and one that does not end.
+  private func awaitEnd(of peer: ScriptPeer, until deadline: MonotonicClock.Instant) {
+    guard self.peer === peer else { return }
+    let isLate = MonotonicClock.now >= deadline
+    if isLate || peer.isOver { return endNow(grace: isLate ? .zero : .seconds(1)) }
+    network?.after(.milliseconds(20)) { [weak self] in self?.awaitEnd(of: peer, until: deadline) }
+  }
+
+  private func endNow(grace: Duration = .seconds(1)) {
     guard case .ending(let peer, let completion) = state else { return }
-    watch(isWanted: false)
+    unwatch()
     state = .ended
     thread.store(0, ordering: .relaxed)
-    let ending = peer.end(patience: .seconds(1))
+    let ending = peer.end(grace: grace, patience: .seconds(1))
     if let ending, ending != "exit code 0", ending != "signal 15" {
       log(.warning, Self.failure(LanguageError("the script ended"), peer, ending).reason)
     }
     completion()
-  }
-}
-
-extension ScriptSettings.Place {
-  /// Why a script was not started, with what to do.
-  fileprivate func startError(_ error: SystemError) -> LanguageError {
-    switch self {
-    case .socket(let path):
-      LanguageError("\(path): \(error.reason)", hint: "start the process that listens there first")
-    case .command(let words): LanguageError("\(words[0]): \(error.reason)", hint: Self.hint(words[0], error))
-    }
-  }
-
-  private static func hint(_ program: String, _ error: SystemError) -> String? {
-    if !program.contains("/") { return "write ./\(program) for a file of this folder" }
-    if error.isMissing { return "the file, or the interpreter that its first line names, does not exist" }
-    return
-      "make the file executable: chmod +x \(program); its first line names its interpreter: #!/usr/bin/env python3"
   }
 }

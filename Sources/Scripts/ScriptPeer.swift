@@ -7,8 +7,8 @@ final class ScriptPeer {
   static let longestLine = 128 << 20
   /// How many bytes are read before other work is done.
   private static let readLimit = 1 << 20
-  /// How many lines of standard error an error shows.
-  private static let errorLineCount = 3
+  /// How many lines of standard error are kept for an error.
+  private static let errorLineCount = 10
   /// The longest part of a line of standard error, in bytes.
   private static let longestErrorLine = 2048
 
@@ -43,11 +43,16 @@ final class ScriptPeer {
       output = try UnixSocket.connect(path)
       input = output
     case .command(let words):
-      guard let toScript = Pipe(), let toUs = Pipe(), let ofErrors = Pipe() else { throw .last }
-      let group = ProcessGroup()
+      let pipes = (0..<3).compactMap { _ in Pipe() }
+      guard pipes.count == 3 else {
+        defer { for pipe in pipes { [pipe.readEnd, pipe.writeEnd].forEach { close($0) } } }
+        throw .last
+      }
+      let (toScript, toUs, ofErrors) = (pipes[0], pipes[1], pipes[2])
+      let group = ProcessGroup(isOwned: true)
       let problem = group.start(
         words, giving: [(toScript.readEnd, 0), (toUs.writeEnd, 1), (ofErrors.writeEnd, 2)],
-        environment: ScriptKit.environment)
+        environment: Installation.environmentOfScripts)
       for descriptor in [toScript.readEnd, toUs.writeEnd, ofErrors.writeEnd] { close(descriptor) }
       self.group = group
       (input, output, errors) = (toScript.writeEnd, toUs.readEnd, ofErrors.readEnd)
@@ -55,7 +60,6 @@ final class ScriptPeer {
         end()
         throw problem
       }
-      RunningScripts.add(group)
     }
     // A script that has ended is found by the end of its output, and must not end a program that handles no SIGPIPE.
     signal(SIGPIPE, SIG_IGN)
@@ -148,8 +152,11 @@ final class ScriptPeer {
 
   private func note(_ line: [UInt8]) {
     let text = String(decoding: line.prefix(Self.longestErrorLine), as: UTF8.self)
-    lastErrors = lastErrors.suffix(Self.errorLineCount - 1) + [text]
-    if let log { log(text) } else { unlogged.append(text) }
+    // Node ends an error with its version.
+    if !["", "}"].contains(text), !text.hasPrefix("Node.js v") {
+      lastErrors = lastErrors.suffix(Self.errorLineCount - 1) + [text]
+    }
+    if let log { log(text) } else if unlogged.count < 1000 { unlogged.append(text) }
   }
 
   /// Waits until there are lines to read. Returns false at the deadline, or if a signal has arrived.
@@ -166,34 +173,26 @@ final class ScriptPeer {
 
   // MARK: The end
 
+  /// Whether the process has ended; false for a socket.
+  var isOver: Bool { group?.isOver ?? false }
+
   /// Ends the connection, and the process with those that it has started, if they still run.
   ///
-  /// - Parameter patience: How long the process has before SIGTERM, and again before it is killed.
+  /// - Parameters:
+  ///   - grace: How long the process has before SIGTERM.
+  ///   - patience: How long it has after it, before it is killed.
   /// - Returns: How it ended, such as `exit code 1`; nil for a socket.
   @discardableResult
-  func end(patience: Duration = .milliseconds(300)) -> String? {
+  func end(grace: Duration = .milliseconds(300), patience: Duration = .milliseconds(300)) -> String? {
     guard !hasEnded else { return nil }
     hasEnded = true
     closeInput()
-    let status = group?.end(patience: patience)
+    let status = group?.end(grace: grace, patience: patience)
     // Its last lines; a process that it has started may keep the other end open.
     for _ in 0..<16 where errors >= 0 { readErrors() }
     if errors >= 0 { close(errors) }
     errors = -1
     close(output)
-    if let group { RunningScripts.remove(group) }
     return status.map { $0 & 0x7f == 0 ? "exit code \($0 >> 8 & 0xff)" : "signal \($0 & 0x7f)" }
   }
-}
-
-/// The processes of scripts that run. When this process exits without having ended them, they are asked to end. Global,
-/// because what the C library calls at the exit of the process has no parameter.
-private enum RunningScripts {
-  private static let groups: Locked<[ProcessGroup]> = {
-    atexit { RunningScripts.groups.withLock { groups in for group in groups { group.terminate() } } }
-    return Locked([])
-  }()
-
-  static func add(_ group: ProcessGroup) { groups.withLock { $0.append(group) } }
-  static func remove(_ group: ProcessGroup) { groups.withLock { $0.removeAll { $0 === group } } }
 }

@@ -28,18 +28,16 @@ package struct ScriptSettings: Sendable {
   package init(_ place: Place, name: String? = nil, redaction: Redaction = Redaction()) {
     self.place = place
     self.redaction = redaction
-    self.name = name ?? place.fileName
+    self.name = name ?? place.path.split(separator: "/").last.map { String($0) } ?? place.path
   }
 }
 
 extension ScriptSettings.Place {
-  /// The name of the program or of the socket, without its folder.
-  fileprivate var fileName: String {
-    let path: String
+  /// The program, or the socket.
+  package var path: String {
     switch self {
-    case .command(let words): path = words.first ?? ""
-    case .socket(let socket): path = socket
+    case .command(let words): words.first ?? ""
+    case .socket(let path): path
     }
-    return path.split(separator: "/").last.map { String($0) } ?? path
   }
 }

@@ -28,8 +28,7 @@ struct ScriptValue {
   mutating func line(
     _ stage: Stage, _ value: Int?, _ event: CallEvent<MessageValue>, attributes: CallAttributes?
   ) throws -> [UInt8] {
-    var line = head(stage.description, value)
-    if let attributes { add(attributes, to: &line) }
+    var line = head(stage.description, value, attributes)
     switch redaction.event(event) {
     case .requestStart(let start):
       line.add("headers", start.headers)
@@ -44,15 +43,15 @@ struct ScriptValue {
   }
 
   /// The line of what has no value.
-  func line(_ observation: Observation) -> [UInt8] {
-    var line = head(observation.stage.description, nil)
+  func line(_ observation: Observation, attributes: CallAttributes?) -> [UInt8] {
+    var line = head(observation.stage.description, nil, attributes)
     line.add(observation)
     return line.finish()
   }
 
   /// The line of the end of the call.
-  func finish(_ outcome: Outcome) -> [UInt8] {
-    var line = head("finish", nil)
+  func finish(_ outcome: Outcome, attributes: CallAttributes?) -> [UInt8] {
+    var line = head("finish", nil, attributes)
     line.add(redaction.end(outcome.end))
     return line.finish()
   }
@@ -81,11 +80,13 @@ struct ScriptValue {
     return line.finish()
   }
 
-  private func head(_ stage: String, _ value: Int?) -> JSONObject {
+  /// - Parameter attributes: The attributes of the call, for the first line of it; nil for later ones.
+  private func head(_ stage: String, _ value: Int?, _ attributes: CallAttributes? = nil) -> JSONObject {
     var line = JSONObject()
     line.add("stage", stage)
     line.add("call", call)
     if let value { line.add("value", value) }
+    if let attributes { add(attributes, to: &line) }
     return line
   }
 

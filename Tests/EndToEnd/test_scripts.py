@@ -313,6 +313,54 @@ def test_signal_ends_the_script_and_its_processes(demo, grpc_server, tmp_path, n
     wait_until(lambda: not any(map(is_running, pids)), "the end of the script")
 
 
+@pytest.mark.parametrize("place", ["start", "value"])
+def test_second_signal_leaves_nothing_running(demo, grpc_server, tmp_path, place):
+    """The script ignores what may be ignored, at its start or while it holds a value."""
+    path = tmp_path / "holds.sh"
+    hello = "read -r line\necho '{\"rpcurl\":1,\"stages\":[\"request_start\"]}'\nread -r value\n" if place == "value" else ""
+    path.write_text(
+        f"#!/bin/sh\ntrap '' INT TERM\n{hello}sleep 99 &\n"
+        f"echo $$ $! > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pids\nwait\nsleep 99\n"
+    )
+    path.chmod(0o755)
+    with demo.start("-d", '{"name":"Ada"}', "--script", path, f"{grpc_server.url}/{HELLO}") as process:
+        wait_until((tmp_path / "pids").exists, "the script")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() != 0
+    pids = (tmp_path / "pids").read_text().split()
+    wait_until(lambda: not any(map(is_running, pids)), "the end of the script")
+
+
+def test_first_line_of_a_call_has_its_facts_whatever_its_stage(demo, grpc_server, tmp_path):
+    path = tmp_path / "ends.py"
+    for stages in (["finish"], ["attempt_end", "finish"]):
+        path.write_text(
+            f"#!/usr/bin/env python3\nimport json, sys\nprint(json.dumps({{'rpcurl': 1, 'stages': {stages}}}), flush=True)\n"
+            "for line in sys.stdin:\n    sys.stderr.write(line)\n"
+        )
+        path.chmod(0o755)
+        retry = ["--use", "retry,attempts=1"] if "attempt_end" in stages else []
+        result = demo("-d", '{"name":"Ada"}', "--script", path, *retry, f"{grpc_server.url}/{HELLO}").exits(0)
+        lines = [json.loads(line.removeprefix("ends.py: ")) for line in result.err.splitlines() if "stage" in line]
+        assert [line["stage"] for line in lines][-1] == "finish"
+        assert lines[0]["method"] == HELLO and lines[0]["kind"] == "unary"
+        assert all("method" not in line for line in lines[1:])
+
+
+@pytest.mark.parametrize("line", ["call.call('demo.v1.Demo/Hello', dict(message))", "call.inject(dict(message))"])
+def test_mask_is_never_sent(demo, grpc_server, tmp_path, line):
+    path = tmp_path / "copies.py"
+    path.write_text(
+        "#!/usr/bin/env python3\nfrom rpcurl import interceptor\n@interceptor.request_message(reads=True)\n"
+        f"def copy(call, message):\n    call.log(str({line}))\ninterceptor.run()\n"
+    )
+    path.chmod(0o755)
+    use = f"script,run={path},redact-field=name"
+    result = demo("-d", '{"name":"Ada"}', "--use", use, f"{grpc_server.url}/{HELLO}", env=KITS)
+    assert "Hello, [redacted]" not in result.out + result.err and "[redacted]" in result.err
+
+
 def test_script_is_started_again_for_the_next_call(prompt, grpc_server, descriptor_set, tmp_path):
     path = tmp_path / "once.py"
     path.write_text(

@@ -16,7 +16,7 @@ NUMBERS = "A counter: its numbers are different in the whole process."
 
 GLOBALS = {
     "Platform/Interrupt.swift": (SIGNALS, {"installed", "signalNumber", "deferral", "beforeEnd"}),
-    "Scripts/ScriptPeer.swift": ("What the C library calls at the exit of the process has no parameter.", {"groups"}),
+    "Platform/OwnedGroups.swift": ("What is called at the end of the process has no parameter.", {"leaders"}),
     "Program/Terminal/WindowSignals.swift": (SIGNALS, {"writeEnd", "readEnd"}),
     "Program/Terminal/TerminalModes.swift": (
         "A process has one controlling terminal, whose modes its signal handlers restore.",
@@ -64,7 +64,7 @@ def variables(text: str, cells: set[str]):
             # A computed property has a body, a stored one a value or observers of its changes.
             if "=" in rest.split("{")[0] or "{" not in rest or "didSet" in rest:
                 yield found["name"]
-        elif re.match(rf"(?:: (?:{'|'.join(cells)})\b|= (?:{'|'.join(cells)})(?:<.*>)?\()", rest):
+        elif re.match(rf"(?:: (?:{'|'.join(cells)})\b|= (?:{'|'.join(cells)})(?:<.*>)?\(|= InlineArray<\d+, (?:{'|'.join(cells)})\b)", rest):
             yield found["name"]
 
 

@@ -144,7 +144,7 @@ final class ScriptLoop: @unchecked Sendable {
     FactoryNetwork(
       log: { [logged] record in logged.withLock { $0.append(record) } },
       post: { [posted] work in posted.withLock { $0.append(work) } },
-      watch: { [unowned self] in watched[$0, default: [:]][$1] = $2 },
+      watch: { [weak self] in self?.watched[$0, default: [:]][$1] = $2 },
       fetch: { _, _ in })
   }
 

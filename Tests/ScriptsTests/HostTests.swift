@@ -111,7 +111,6 @@ struct HostTests {
       #"{"call":1,"attributes":{"a b":"1"}}"#,
       "the key of an attribute must be 1 to 4096 printable characters of ASCII without blank, = and :"
     ),
-    (#"{"call":{"of":1,"id":1,"method":"a.B/C"}}"#, "call: the schema has no method a.B/C; give bytes"),
   ])
   func invalidRepliesFailTheCall(line: String, expected: String) throws {
     #expect(try reason(line) == expected)
@@ -187,6 +186,22 @@ struct HostTests {
     #expect(try run(script, reply: { $0 == "Go?" ? "y" : nil }).calls[0].end?.error == nil)
     let refused = try run(script, reply: { _ in nil }).calls[0].end?.error
     #expect(refused == RPCError(.permissionDenied, "no", origin: .interceptor("x")))
+  }
+
+  @Test func callOfAnUnknownMethodIsUnimplemented() throws {
+    let replies = Locked<[String]>([])
+    let script = try script { value, _ in
+      switch value.string("stage") {
+      case "request_start": return [#"{"call":{"of":1,"id":1,"method":"a.B/C"}}"#]
+      case "called":
+        replies.withLock { $0.append(value["status"]?.string("message") ?? "") }
+        return [#"{"call":1,"value":0}"#]
+      default: return value["value"] == nil ? [] : [value.reply + "}"]
+      }
+    }
+    defer { script.stop() }
+    #expect(try run(script).calls[0].end?.error == nil)
+    #expect(replies.withLock { $0 } == ["the schema has no method a.B/C"])
   }
 
   @Test func findingsAttributesAndLogsReachTheCall() throws {
