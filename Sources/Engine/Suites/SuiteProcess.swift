@@ -24,10 +24,7 @@ final class SuiteProcess {
   let descriptor: Int32
   /// The pipe that says which tests run; nil if each runs once, and after the last order.
   private var orders: Int32?
-  /// The bytes of a line that is not complete.
-  private var rest: [UInt8] = []
-  /// The number of bytes of `rest` in which there is no line feed.
-  private var searched = 0
+  private var lines = LineBuffer()
   /// Whether the end of the file was reported.
   var hasEnded = false
 
@@ -84,20 +81,13 @@ final class SuiteProcess {
 
   /// Reads what there is. Blocks if there is nothing. A process whose events are too long is killed.
   func read() -> [Item] {
-    let piece = (try? FileContents.readPiece(descriptor, limitBytes: 1 << 16)) ?? []
-    guard !piece.isEmpty else { return [.end] }
-    rest += piece
+    guard case .bytes = lines.read(descriptor) else { return [.end] }
     var items: [Item] = []
-    while let newline = rest[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-      items.append(Self.item(Array(rest[..<newline])))
-      rest.removeSubrange(...newline)
-      searched = 0
-    }
-    searched = rest.count
-    if rest.count > Self.limitBytes {
+    while let line = lines.line() { items.append(Self.item(line)) }
+    if lines.restCount > Self.limitBytes {
       kill(-process, SIGKILL)
       items.append(.problem("an event is longer than \(Self.limitBytes >> 20) MiB"))
-      (rest, searched) = ([], 0)
+      lines = LineBuffer()
     }
     return items
   }
