@@ -1,5 +1,6 @@
 import RPCurlBase
-/// The process group of a program: the program, and the processes that it started. It can be killed on any thread.
+/// The process group of a program: the program, and the processes that it started. It can be killed on any thread, and is
+/// killed when this process ends.
 package final class ProcessGroup: Sendable {
   private enum State {
     case waiting
@@ -8,12 +9,9 @@ package final class ProcessGroup: Sendable {
   }
 
   private let state = Locked(State.waiting)
-  private let isOwned: Bool
 
   /// A group without a program.
-  ///
-  /// - Parameter isOwned: Whether it is killed when this process ends.
-  package init(isOwned: Bool = false) { self.isOwned = isOwned }
+  package init() {}
 
   /// Starts the program, without input unless a descriptor is given for it. Returns why it was not started; nil if it was.
   ///
@@ -33,7 +31,7 @@ package final class ProcessGroup: Sendable {
       switch started {
       case .success(let process):
         state = .running(process)
-        if isOwned { OwnedGroups.add(process) }
+        OwnedGroups.add(process)
         return nil
       case .failure(let error):
         state = .ended
@@ -121,7 +119,7 @@ package final class ProcessGroup: Sendable {
       let result = waitpid(process, &status, WNOHANG)
       guard result != 0, result > 0 || errno != EINTR else { return nil }
       state = .ended
-      if isOwned { OwnedGroups.remove(process) }
+      OwnedGroups.remove(process)
       // Where SIGCHLD is ignored, the system does not keep the status.
       return result > 0 ? status : 0
     }

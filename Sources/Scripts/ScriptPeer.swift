@@ -49,7 +49,7 @@ final class ScriptPeer {
         throw .last
       }
       let (toScript, toUs, ofErrors) = (pipes[0], pipes[1], pipes[2])
-      let group = ProcessGroup(isOwned: true)
+      let group = ProcessGroup()
       let problem = group.start(
         words, giving: [(toScript.readEnd, 0), (toUs.writeEnd, 1), (ofErrors.writeEnd, 2)],
         environment: Installation.environmentOfScripts)
