@@ -279,7 +279,7 @@ final class ScriptHost: @unchecked Sendable {
       for entry in reply.logs { log(entry.level, entry.text) }
       return
     }
-    guard (1...max(lastCall, 1)).contains(number), lastCall > 0 else {
+    guard number > 0, number <= lastCall else {
       throw LanguageError("a reply for call \(number), which the script has not received")
     }
     // The script may not have received the end of a call yet.

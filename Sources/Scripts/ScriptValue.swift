@@ -22,11 +22,11 @@ struct ScriptValue {
   /// The line of a value.
   ///
   /// - Parameters:
-  ///   - value: The number of the value; nil for what needs no reply.
+  ///   - value: The number of the value.
   ///   - attributes: The attributes of the call, for the first line of it; nil for later ones.
   /// - Throws: An error if a message cannot be written as JSON.
   mutating func line(
-    _ stage: Stage, _ value: Int?, _ event: CallEvent<MessageValue>, attributes: CallAttributes?
+    _ stage: Stage, _ value: Int, _ event: CallEvent<MessageValue>, attributes: CallAttributes?
   ) throws -> [UInt8] {
     var line = head(stage.description, value, attributes)
     switch redaction.event(event) {
@@ -80,7 +80,9 @@ struct ScriptValue {
     return line.finish()
   }
 
-  /// - Parameter attributes: The attributes of the call, for the first line of it; nil for later ones.
+  /// - Parameters:
+  ///   - value: The number of the value; nil for what needs no reply.
+  ///   - attributes: The attributes of the call, for the first line of it; nil for later ones.
   private func head(_ stage: String, _ value: Int?, _ attributes: CallAttributes? = nil) -> JSONObject {
     var line = JSONObject()
     line.add("stage", stage)
