@@ -297,39 +297,40 @@ def is_running(pid):
         return False
 
 
+RECEIVE = "read -r line\necho '{\"rpcurl\":1,\"stages\":[\"request_start\"]}'\nread -r value\n"
+
+
+@pytest.fixture
+def interrupted(demo, grpc_server, tmp_path):
+    """`interrupted(SCRIPT, AFTER, *SIGNALS)`: the exit code of a call whose script, which starts another process before AFTER, gets
+    these signals. None of their processes is left.
+    """
+
+    def run(script, after, *numbers):
+        path = tmp_path / "holds.sh"
+        path.write_text(f"#!/bin/sh\n{script}sleep 99 &\necho $$ $! > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pids\n{after}")
+        path.chmod(0o755)
+        with demo.start("-d", '{"name":"Ada"}', "--script", path, f"{grpc_server.url}/{HELLO}") as process:
+            wait_until((tmp_path / "pids").exists, "the script")
+            for number in numbers:
+                process.send_signal(number)
+            code = process.wait()
+        pids = (tmp_path / "pids").read_text().split()
+        wait_until(lambda: not any(map(is_running, pids)), "the end of the script")
+        return code
+
+    return run
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_ends_the_script_and_its_processes(demo, grpc_server, tmp_path, number):
-    path = tmp_path / "holds.sh"
-    path.write_text(
-        "#!/bin/sh\nread -r line\necho '{\"rpcurl\":1,\"stages\":[\"request_start\"]}'\nread -r value\n"
-        f"sleep 99 &\necho $$ $! > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pids\nwait\n"
-    )
-    path.chmod(0o755)
-    with demo.start("-d", '{"name":"Ada"}', "--script", path, f"{grpc_server.url}/{HELLO}") as process:
-        wait_until((tmp_path / "pids").exists, "the value")
-        process.send_signal(number)
-        assert process.wait() == 128 + number
-    pids = (tmp_path / "pids").read_text().split()
-    wait_until(lambda: not any(map(is_running, pids)), "the end of the script")
+def test_signal_ends_the_script_and_its_processes(interrupted, number):
+    assert interrupted(RECEIVE, "wait\n", number) == 128 + number
 
 
-@pytest.mark.parametrize("place", ["start", "value"])
-def test_second_signal_leaves_nothing_running(demo, grpc_server, tmp_path, place):
+@pytest.mark.parametrize("place", ["", RECEIVE], ids=["start", "value"])
+def test_second_signal_leaves_nothing_running(interrupted, place):
     """The script ignores what may be ignored, at its start or while it holds a value."""
-    path = tmp_path / "holds.sh"
-    hello = "read -r line\necho '{\"rpcurl\":1,\"stages\":[\"request_start\"]}'\nread -r value\n" if place == "value" else ""
-    path.write_text(
-        f"#!/bin/sh\ntrap '' INT TERM\n{hello}sleep 99 &\n"
-        f"echo $$ $! > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pids\nwait\nsleep 99\n"
-    )
-    path.chmod(0o755)
-    with demo.start("-d", '{"name":"Ada"}', "--script", path, f"{grpc_server.url}/{HELLO}") as process:
-        wait_until((tmp_path / "pids").exists, "the script")
-        process.send_signal(signal.SIGINT)
-        process.send_signal(signal.SIGINT)
-        assert process.wait() != 0
-    pids = (tmp_path / "pids").read_text().split()
-    wait_until(lambda: not any(map(is_running, pids)), "the end of the script")
+    assert interrupted(f"trap '' INT TERM\n{place}", "wait\nsleep 99\n", signal.SIGINT, signal.SIGINT) != 0
 
 
 def test_first_line_of_a_call_has_its_facts_whatever_its_stage(demo, grpc_server, tmp_path):
