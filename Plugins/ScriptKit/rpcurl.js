@@ -209,6 +209,9 @@ class Shared {
     this.state = {};
     this.pending = new Set();
     this.isOver = false;
+    // The handlers of attempt_end that still run, and the reply at metrics that waits for them.
+    this.attempts = new Set();
+    this.last = undefined;
     // With retries, the start of the response is held until a later value shows that there is no retry.
     this.held = undefined;
     this.isStarted = false;
@@ -455,10 +458,13 @@ class Connection {
     if (typeof result?.then !== "function") return finished(result);
     if (value.value !== undefined) shared.pending.add(value.value);
     const promise = result.then(finished, (error) => this.failed(call, shared, value, error));
-    if (value.stage === "finish") {
-      this.ends.add(promise);
-      promise.finally(() => this.ends.delete(promise));
-    }
+    const running = { finish: this.ends, attempt_end: shared.attempts }[value.stage];
+    if (!running) return;
+    running.add(promise);
+    promise.finally(() => {
+      running.delete(promise);
+      if (shared.last && !shared.attempts.size) this.settle(shared, ...shared.last);
+    });
   }
 
   /** The message that the handler has changed or returned, as the reply has it; undefined if it is unchanged. */
@@ -478,8 +484,9 @@ class Connection {
     this.put(shared, value, call.members(changed));
   }
 
-  /** Replies to a value, or holds the start of a response that may be retried. */
+  /** Replies to a value, or holds the start of a response that may be retried, and the end of the call. */
   put(shared, { stage, value: number }, reply) {
+    if (stage === "metrics" && shared.attempts.size) return void (shared.last = [number, reply]);
     if (this.owner.options.replay_limit && stage.startsWith("response_")) {
       const { held } = shared;
       if (stage === "response_start" && !shared.isStarted && !reply?.retry && !reply?.fail) {
@@ -758,7 +765,8 @@ class Harness {
     this.connection.handle(value);
     this.connection.flush();
     if (value.value === undefined) {
-      await Promise.allSettled(this.connection.ends);
+      await Promise.allSettled([...this.connection.ends, ...(this.connection.calls.get(value.call)?.attempts ?? [])]);
+      this.connection.flush();
       return {};
     }
     const { call, value: number, upto, ...members } = await replied;

@@ -204,6 +204,8 @@ class _Shared:
     def __init__(self, connection, first):
         self.number, self.first, self.state = first["call"], first, {}
         self.pending, self.tasks, self.is_over = set(), set(), False
+        # The handlers of attempt_end that still run, and the reply at metrics that waits for them.
+        self.attempts, self.last = set(), None
         # With retries, the start of the response is held until a later value shows that there is no retry.
         self.held, self.is_started = None, False
         self.connection = connection
@@ -523,6 +525,14 @@ class _Connection:
         task = self.loop.create_task(run())
         tasks.add(task)
         task.add_done_callback(tasks.discard)
+        if value["stage"] == "attempt_end":
+            call._shared.attempts.add(task)
+            task.add_done_callback(lambda task: self.attempt_handled(call._shared, task))
+
+    def attempt_handled(self, shared, task):
+        shared.attempts.discard(task)
+        if shared.last and not shared.attempts:
+            self.settle(shared, *shared.last)
 
     def end(self, shared):
         """The call is over: what waits for it ends."""
@@ -546,8 +556,11 @@ class _Connection:
         self.put(shared, call._value, reply)
 
     def put(self, shared, value, reply):
-        """Replies to a value, or holds the start of a response that may be retried."""
+        """Replies to a value, or holds the start of a response that may be retried, and the end of the call."""
         stage, held = value["stage"], shared.held
+        if stage == "metrics" and shared.attempts:
+            shared.last = value["value"], reply
+            return
         if "replay_limit" in self.owner.options and stage.startswith("response_"):
             decides = reply and ("retry" in reply or "fail" in reply)
             if stage == "response_start" and not shared.is_started and not decides:

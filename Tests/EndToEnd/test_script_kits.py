@@ -429,6 +429,17 @@ def test_replies_of_concurrent_handlers_come_as_they_finish(script):
     assert [one.receive() for _ in range(3)] == [{"call": 7, "value": 2}, {"call": 7, "value": 1}, {"call": 7, "upto": 0}]
 
 
+@pytest.mark.parametrize("language", ["python async", "node"], indirect=True)
+@pytest.mark.parametrize("verb", ["log", "log later"])
+def test_handlers_of_attempts_end_before_the_reply_at_metrics(script, verb):
+    one = script(attempt_end=verb)
+    one.greet()
+    attempts = [{"stage": "attempt_end", "call": 7, **(FACTS if number == 1 else {}), "number": number} for number in (1, 2)]
+    one.send(*attempts, {"stage": "metrics", "call": 7, "value": 0, **VALUES["metrics"]})
+    lines, reply = one.until_reply()
+    assert [line["log"]["text"] for line in lines] == ["logged", "logged"] and reply == {}
+
+
 def test_started_by_hand(language):
     command = [*map(str, COMMANDS[language.split()[0]])]
     done = subprocess.run(
@@ -782,7 +793,7 @@ const { Harness } = require("rpcurl");
   (await import("fs")).writeFileSync("retry.js", `
 const { interceptor } = require("rpcurl");
 interceptor.responseEnd((call) => call.status.code === "unavailable" && call.retry());
-interceptor.attemptEnd((call, members) => call.log(JSON.stringify(members)));
+interceptor.attemptEnd(async (call, members) => call.log(JSON.stringify(await members)));
 interceptor.run({ retries: true });
 `);
   const retry = new Harness("./retry.js").call("a.B/Get");
@@ -792,7 +803,6 @@ interceptor.run({ retries: true });
   for (const stage of ["responseEnd", "attemptEnd", "metrics", "finish"]) assert.deepStrictEqual(await retry[stage]({}), {});
   const first = retry.harness.call("a.B/Get");
   await first.attemptEnd({ number: 1 });
-  first.harness.connection.flush();
   assert.strictEqual(first.harness.lines.at(-1).log.text, '{"number":1}');
   console.log("passed");
 })();

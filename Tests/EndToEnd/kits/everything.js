@@ -76,6 +76,7 @@ const VERBS = {
     call.log(`${response.status.code} ${JSON.stringify(response.message)}`);
   },
   ask: async (call) => call.log(`reply: ${await call.ask("Sure? ")}`),
+  "log later": (call) => new Promise((resolve) => setTimeout(resolve, 10)).then(() => call.log("logged")),
   sleep: (call, message) => new Promise((resolve) => setTimeout(resolve, 1000 * (message?.text ?? 0.01))),
 };
 

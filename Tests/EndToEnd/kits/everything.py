@@ -103,6 +103,9 @@ async def act_later(call, message=None):
         return call.log(f"{response.status.code} {response.message}")
     if verb == "ask":
         return call.log(f"reply: {await call.ask('Sure? ')}")
+    if verb == "log later":
+        await asyncio.sleep(0.01)
+        return call.log("logged")
     if verb == "sleep":
         return await asyncio.sleep(float(message["text"]) if message else 0.01)
     return VERBS[verb](call, message)
