@@ -26,6 +26,42 @@ enum ConnectError {
     return end
   }
 
+  /// Encodes the body of a failed unary call at a server.
+  static func encode(_ error: RPCError) -> [UInt8] { Array(object(error).text.utf8) }
+
+  /// Encodes the last envelope of a stream at a server.
+  static func encode(_ end: ResponseEnd) -> [UInt8] {
+    var members: [JSONValue.Member] = []
+    if let error = end.error { members.append(.init(name: "error", value: object(error))) }
+    let trailers = ServerHeaders.metadata(end.trailers)
+    var names: [String] = []
+    for field in trailers.fields where !names.contains(field.name) { names.append(field.name) }
+    let metadata = names.map { name in
+      JSONValue.Member(name: name, value: .array(trailers.values(name).map { .string($0) }))
+    }
+    if !metadata.isEmpty { members.append(.init(name: "metadata", value: .object(metadata))) }
+    return Array(JSONValue.object(members).text.utf8)
+  }
+
+  private static func object(_ error: RPCError) -> JSONValue {
+    var members = [JSONValue.Member(name: "code", value: .string(error.code.name))]
+    if !error.message.isEmpty { members.append(.init(name: "message", value: .string(error.message))) }
+    let details = error.details.filter { !$0.typeName.isEmpty }.map(object)
+    if !details.isEmpty { members.append(.init(name: "details", value: .array(details))) }
+    return .object(members)
+  }
+
+  private static func object(_ detail: StatusDetail) -> JSONValue {
+    var members = [
+      JSONValue.Member(name: "type", value: .string(detail.typeName)),
+      JSONValue.Member(name: "value", value: .string(Base64.encode(detail.value, padding: false))),
+    ]
+    if let debug = detail.debug.flatMap({ try? JSONValue(parsing: Array($0.utf8)) }) {
+      members.append(.init(name: "debug", value: debug))
+    }
+    return .object(members)
+  }
+
   /// Parses a body, which some servers begin with a byte order mark.
   private static func parse(_ json: [UInt8]) -> JSONValue? {
     try? JSONValue(parsing: json.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(json.dropFirst(3)) : json)

@@ -3,6 +3,14 @@ enum ConnectHeaders {
   /// The fields of every request except GET.
   static let fields = [("connect-protocol-version", "1")]
 
+  /// Checks the version of the protocol in a request.
+  static func check(version headers: Headers, isRequired: Bool) throws(RPCError) {
+    let version = headers.first("connect-protocol-version")
+    guard version == nil ? !isRequired : version == "1" else {
+      throw .violation(.invalidArgument, "the value of connect-protocol-version must be 1")
+    }
+  }
+
   /// The field with the call's timeout.
   static func timeoutField(_ timeout: Duration) -> (String, String) {
     ("connect-timeout-ms", Timeout.connect(timeout))

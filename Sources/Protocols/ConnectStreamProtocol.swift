@@ -39,4 +39,8 @@ enum ConnectStreamProtocol: EnvelopeProtocol {
   static func end(trailers: Headers) throws(RPCError) -> ResponseEnd? {
     nil
   }
+
+  static func encode(_ end: ResponseEnd) -> EncodedEnd {
+    .envelope(ConnectError.encode(end))
+  }
 }

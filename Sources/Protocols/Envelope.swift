@@ -9,19 +9,30 @@ enum Envelope {
   static let compressed: UInt8 = 0x01
 
   /// Appends an envelope around `message`.
-  static func append(_ message: [UInt8], flags: UInt8 = 0, to body: inout [UInt8]) throws(RPCError) {
-    guard let length = UInt32(exactly: message.count) else {
+  static func append(_ message: RawSpan, flags: UInt8 = 0, to body: inout [UInt8]) throws(RPCError) {
+    guard let length = UInt32(exactly: message.byteCount) else {
       throw RPCError(
-        .resourceExhausted, "a message of \(message.count) bytes does not fit into an envelope (4 GiB)",
+        .resourceExhausted, "a message of \(message.byteCount) bytes does not fit into an envelope (4 GiB)",
         origin: .request)
     }
-    body.reserveCapacity(body.count + prefixBytes + message.count)
+    body.reserveCapacity(body.count + prefixBytes + message.byteCount)
     body.append(flags)
     for shift in stride(from: 24, through: 0, by: -8) {
       body.append(UInt8(truncatingIfNeeded: length >> UInt32(shift)))
     }
-    body.append(contentsOf: message)
+    message.withUnsafeBytes { body.append(contentsOf: $0) }
   }
+
+  /// Appends an envelope around `message`.
+  static func append(_ message: [UInt8], flags: UInt8 = 0, to body: inout [UInt8]) throws(RPCError) {
+    try append(message.span.bytes, flags: flags, to: &body)
+  }
+}
+
+/// The side that sends what is received, for error messages.
+enum Peer: String {
+  case server
+  case client
 }
 
 /// The size limit of an envelope, by its flags.
@@ -33,6 +44,8 @@ struct EnvelopeLimits {
   let maxMessageBytes: Int
   /// The flag of the envelope that ends the response; `nil` if the protocol has none.
   let endFlag: UInt8?
+  /// The side that sends the envelopes.
+  var peer = Peer.server
 
   /// Whether an envelope with these flags ends the response.
   func isEnd(_ flags: UInt8) -> Bool {
@@ -49,7 +62,7 @@ struct EnvelopeLimits {
 ///
 /// An envelope that lies within one piece is not copied.
 struct EnvelopeReader {
-  /// The maximum memory that is reserved for a length that a server announces, and kept for the next envelope, in bytes.
+  /// The maximum memory that is reserved for a length that is announced, and kept for the next envelope, in bytes.
   private static let keptBytes = 4 << 20
   /// The maximum number of messages that `plainMessages` finds. Each may take long to check or to print.
   static let mostPlainMessages = 512
@@ -140,7 +153,7 @@ struct EnvelopeReader {
       UInt32(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 1, as: UInt32.self)))
     let limit = limits.bytes(bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
     guard length <= limit else {
-      throw .messageTooLarge("is \(length) bytes long", limit: limit)
+      throw .messageTooLarge("is \(length) bytes long", limit: limit, from: limits.peer)
     }
     return length
   }
@@ -148,12 +161,13 @@ struct EnvelopeReader {
 
 extension RPCError {
   /// The error for a received message over the limit.
-  static func messageTooLarge(_ how: String, limit: Int) -> RPCError {
+  static func messageTooLarge(_ how: String, limit: Int, from peer: Peer = .server) -> RPCError {
     RPCError(
-      .resourceExhausted, "the server sent a message that \(how); the limit is \(limit)", origin: .client)
+      .resourceExhausted, "the \(peer.rawValue) sent a message that \(how); the limit is \(limit)",
+      origin: .client)
   }
 
-  /// The error for a server that violates its protocol.
+  /// The error for a server or a client that violates its protocol.
   static func violation(_ code: StatusCode, _ message: String) -> RPCError {
     RPCError(code, message, origin: .violation)
   }

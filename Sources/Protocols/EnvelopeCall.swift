@@ -29,7 +29,7 @@ final class EnvelopeCall<Wire: EnvelopeProtocol>: WireProtocol {
   private var hasStatusInTrailers = false
   private var reader: EnvelopeReader
   /// The message of a response that is not a stream.
-  private var single = SingleResponse()
+  private var single = SingleMessage()
   /// The places of messages that are delivered together; its memory serves the next piece.
   private var plain: [Range<Int>] = []
   private(set) var receivedMessages = 0

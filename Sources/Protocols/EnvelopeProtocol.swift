@@ -39,4 +39,15 @@ protocol EnvelopeProtocol {
 
   /// The end of the call in the HTTP trailers; `nil` if the protocol does not use them.
   static func end(trailers: Headers) throws(RPCError) -> ResponseEnd?
+
+  /// Encodes the end of a call at a server.
+  static func encode(_ end: ResponseEnd) -> EncodedEnd
+}
+
+/// The end of a response with envelopes.
+enum EncodedEnd {
+  /// HTTP trailers.
+  case trailers(Headers)
+  /// The content of the last envelope.
+  case envelope([UInt8])
 }

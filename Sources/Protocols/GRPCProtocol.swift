@@ -31,4 +31,8 @@ enum GRPCProtocol: EnvelopeProtocol {
   static func end(trailers: Headers) throws(RPCError) -> ResponseEnd? {
     try GRPCStatus.end(trailers: trailers)
   }
+
+  static func encode(_ end: ResponseEnd) -> EncodedEnd {
+    .trailers(GRPCStatus.fields(end))
+  }
 }

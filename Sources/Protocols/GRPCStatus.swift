@@ -1,3 +1,5 @@
+import RPCurlProtobuf
+
 /// The status of a call in gRPC and gRPC-Web: `grpc-status`, `grpc-message` and `grpc-status-details-bin`.
 enum GRPCStatus {
   private static let names = ["grpc-status", "grpc-message", detailsName]
@@ -38,6 +40,20 @@ enum GRPCStatus {
       throw .violation(.unknown, "the server's trailers contain no grpc-status")
     }
     return end
+  }
+
+  /// The fields of the end of a call at a server: the status, then the trailing metadata (PROTOCOL-HTTP2, "Responses").
+  static func fields(_ end: ResponseEnd) -> Headers {
+    var fields = Headers([(names[0], "\(end.code.rawValue)")])
+    if let error = end.error {
+      if !error.message.isEmpty { fields.add(names[1], PercentEncoding.encode(message: error.message)) }
+      // Bytes that were not those of a status when they were received.
+      let other = error.details.first.flatMap { $0.typeName.isEmpty ? $0.value : nil }
+      if !error.details.isEmpty {
+        fields.add(detailsName, Base64.encode(other ?? RPCStatusMessage.bytes(error), padding: false))
+      }
+    }
+    return fields.appending(ServerHeaders.metadata(end.trailers))
   }
 
   /// The end of a call in `trailers`; `nil` if they contain no status.

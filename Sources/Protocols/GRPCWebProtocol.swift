@@ -37,6 +37,11 @@ enum GRPCWebProtocol: EnvelopeProtocol {
     nil
   }
 
+  // Names in lower case, and no empty line at the end (PROTOCOL-WEB, "Message framing").
+  static func encode(_ end: ResponseEnd) -> EncodedEnd {
+    .envelope(GRPCStatus.fields(end).fields.flatMap { Array("\($0.name): \($0.value)\r\n".utf8) })
+  }
+
   /// Parses header lines as in HTTP/1.1. Servers end lines with CR LF or LF, with or without an empty line at
   /// the end.
   private static func fields(of block: [UInt8]) throws(RPCError) -> Headers {

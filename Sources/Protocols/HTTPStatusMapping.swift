@@ -16,4 +16,22 @@ package enum HTTPStatusMapping {
   static func connect(_ status: Int) -> StatusCode {
     grpc(status)
   }
+
+  /// The HTTP status of a unary response in Connect (Connect protocol, "Error Codes").
+  static func status(_ code: StatusCode) -> Int {
+    switch code {
+    case .ok: 200
+    case .invalidArgument, .failedPrecondition, .outOfRange: 400
+    case .unauthenticated: 401
+    case .permissionDenied: 403
+    case .notFound: 404
+    case .alreadyExists, .aborted: 409
+    case .resourceExhausted: 429
+    case .canceled: 499
+    case .unknown, .internal, .dataLoss: 500
+    case .unimplemented: 501
+    case .unavailable: 503
+    case .deadlineExceeded: 504
+    }
+  }
 }

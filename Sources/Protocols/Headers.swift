@@ -88,6 +88,9 @@ public struct Headers: Sendable, Equatable {
     return before - fields.count
   }
 
+  /// Removes the fields for which `isRemoved` returns true.
+  mutating func removeAll(_ isRemoved: (Field) -> Bool) { fields.removeAll(where: isRemoved) }
+
   /// The fields of other names.
   func without(_ names: [String]) -> Headers {
     var rest = self

@@ -8,6 +8,14 @@ struct MediaType: Equatable {
     let bare = contentType.prefix { $0 != ";" }
     name = String(bare.drop(while: isSpace).prefix { !isSpace($0) }).lowercased()
   }
+
+  /// Whether the text is in UTF-8, or the type has no parameter `charset` (RFC 9110, section 8.3.2).
+  static func isUTF8(_ contentType: String) -> Bool {
+    contentType.lowercased().split(separator: ";").dropFirst().allSatisfy { parameter in
+      let text = parameter.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+      return !text.hasPrefix("charset=") || text == "charset=utf-8"
+    }
+  }
 }
 
 /// The `content-type` of messages in envelopes: base type and codec.
@@ -85,7 +93,7 @@ extension ProtocolName {
   package var requiresASCII: Bool { envelopes.requiresASCII }
 
   /// The protocol of calls whose messages travel in envelopes.
-  private var envelopes: any EnvelopeProtocol.Type {
+  var envelopes: any EnvelopeProtocol.Type {
     switch self {
     case .grpc: GRPCProtocol.self
     case .grpcWeb: GRPCWebProtocol.self

@@ -25,12 +25,14 @@ struct MessageCompressor {
 
 /// Decompresses the messages of one call. The first message loads the library.
 struct MessageDecompressor {
-  /// The compression that the response's headers name.
+  /// The compression that the headers name.
   let compression: Compression
+  private let peer: Peer
   private var stream: CompressionStream?
 
-  init(_ compression: Compression) {
+  init(_ compression: Compression, from peer: Peer = .server) {
     self.compression = compression
+    self.peer = peer
   }
 
   /// The decompressed message. Produces at most `limit` bytes plus one block.
@@ -42,8 +44,10 @@ struct MessageDecompressor {
     switch stream.run(message, limit: limit, into: &output) {
     case nil: return output
     case .corrupt:
-      throw .violation(.internal, "the server sent a message that is not valid \(compression.rawValue)")
-    case .tooLarge: throw .messageTooLarge("decompresses to more than the limit allows", limit: limit)
+      throw .violation(
+        .internal, "the \(peer.rawValue) sent a message that is not valid \(compression.rawValue)")
+    case .tooLarge:
+      throw .messageTooLarge("decompresses to more than the limit allows", limit: limit, from: peer)
     case .exhausted:
       throw RPCError(
         .internal, "\(compression.rawValue) cannot decompress the message: out of memory", origin: .client)

@@ -3,6 +3,22 @@ import RPCurlProtobuf
 
 /// The message `google.rpc.Status`, read with protobuf-c.
 enum RPCStatusMessage {
+  /// The serialized status of an error.
+  static func bytes(_ error: RPCError) -> [UInt8] {
+    // Status.code = 1, which is less than 128; message = 2; details = 3, of google.protobuf.Any: type_url = 1, value = 2.
+    var status: [UInt8] = [0x08, UInt8(truncatingIfNeeded: error.code.rawValue), 0x12]
+    status.append(delimited: Array(error.message.utf8))
+    for detail in error.details {
+      var any: [UInt8] = [0x0A]
+      any.append(delimited: Array("type.googleapis.com/\(detail.typeName)".utf8))
+      any.append(0x12)
+      any.append(delimited: detail.value)
+      status.append(0x1A)
+      status.append(delimited: any)
+    }
+    return status
+  }
+
   /// The details of a serialized status; `nil` if the bytes are not one.
   static func details(_ bytes: [UInt8]) -> [StatusDetail]? {
     let found = bytes.withUnsafeBytes { bytes in

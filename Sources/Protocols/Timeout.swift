@@ -18,8 +18,8 @@ enum Timeout {
   }
 
   /// Parses the value of `grpc-timeout`; returns nil if it is invalid.
-  static func parse(grpc text: String) -> Duration? {
-    guard let unit = text.last, let count = digits(text.dropLast(), limit: 8) else { return nil }
+  static func parse(grpc text: String, minimum: Int64 = 1) -> Duration? {
+    guard let unit = text.last, let count = digits(text.dropLast(), limit: 8, minimum) else { return nil }
     return switch unit {
     case "n": .nanoseconds(count)
     case "u": .microseconds(count)
@@ -32,14 +32,14 @@ enum Timeout {
   }
 
   /// Parses the value of `connect-timeout-ms`; returns nil if it is invalid.
-  static func parse(connect text: String) -> Duration? {
-    digits(text[...], limit: 10).map { .milliseconds($0) }
+  static func parse(connect text: String, minimum: Int64 = 1) -> Duration? {
+    digits(text[...], limit: 10, minimum).map { .milliseconds($0) }
   }
 
-  /// A positive number of at most `limit` digits.
-  private static func digits(_ text: Substring, limit: Int) -> Int64? {
+  /// A number of at most `limit` digits.
+  private static func digits(_ text: Substring, limit: Int, _ minimum: Int64) -> Int64? {
     guard (1...limit).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
-      let number = Int64(text), number > 0
+      let number = Int64(text), number >= minimum
     else { return nil }
     return number
   }
@@ -62,9 +62,13 @@ extension ProtocolName {
   }
 
   /// Parses the value of the header with the timeout; returns nil if it is invalid.
-  package func timeout(_ value: String) -> Duration? {
+  package func timeout(_ value: String) -> Duration? { timeout(value, minimum: 1) }
+
+  /// Parses the value of the header with the timeout; returns nil if it is invalid, or less than `minimum` of its unit.
+  func timeout(_ value: String, minimum: Int64) -> Duration? {
     let value = HeaderSyntax.trimmed(value)
-    return self == .connect ? Timeout.parse(connect: value) : Timeout.parse(grpc: value)
+    return self == .connect
+      ? Timeout.parse(connect: value, minimum: minimum) : Timeout.parse(grpc: value, minimum: minimum)
   }
 
   /// Throws if a value of the header with the timeout is invalid.

@@ -1,0 +1,76 @@
+/// Which header fields are metadata of a call at a server.
+enum ServerHeaders {
+  /// Fields of HTTP and of the protocols, of any of them: the other side of a proxy has its own.
+  private static let own = HeaderSyntax.reserved.union([
+    "accept", "accept-encoding", "alt-svc", "connect-accept-encoding", "connect-protocol-version",
+    "connect-timeout-ms", "expect", "grpc-accept-encoding", "grpc-message", "grpc-status",
+    "grpc-status-details-bin", "grpc-timeout", "host", "http2-settings", "proxy-authenticate",
+    "proxy-authorization", "trailer", "x-grpc-web",
+  ])
+  /// Which pages of browsers may read a response is decided by each server for itself.
+  private static let crossOrigin = "access-control-"
+
+  /// The fields that are metadata, and valid.
+  static func metadata(_ headers: Headers) -> Headers {
+    var metadata = headers
+    metadata.removeAll { field in
+      own.contains(field.name) || field.name.hasPrefix(crossOrigin) || !HeaderSyntax.isName(field.name)
+        || !HeaderSyntax.isValue(field.value)
+    }
+    return metadata
+  }
+
+  /// The leading metadata of a response. The headers of a response without messages (trailers-only) are also those of its end.
+  static func leading(_ start: ResponseStart?) -> Headers {
+    guard let start, start.headers.first("grpc-status") == nil else { return Headers() }
+    return metadata(start.headers)
+  }
+}
+
+extension ServerRequest {
+  /// Reads the compressions of the request and for the response, which `fields` name.
+  ///
+  /// - Throws: `unimplemented` if the compression of the request is not accepted (gRPC compression, "Error handling").
+  mutating func readCompression(
+    _ encoding: String?, accepted: [String], _ options: ServerOptions
+  ) throws(RPCError) {
+    if let name = encoding?.lowercased(), !name.isEmpty, name != Compression.identity {
+      compression = Compression(rawValue: name)
+      guard let compression, options.accepted.contains(compression) else {
+        throw .violation(
+          .unimplemented,
+          "the compression \(name.debugDescription) is not supported; supported are \(options.acceptedEncodings)"
+        )
+      }
+    }
+    // Without the field, a client accepts the encoding of its request (Connect protocol, "Unary-Request").
+    let names =
+      accepted.isEmpty ? [compression?.rawValue ?? Compression.identity] : accepted.flatMap(Self.encodings)
+    responseCompression = names.lazy.compactMap { Compression(rawValue: $0) }.first(
+      where: options.sent.contains)
+  }
+
+  /// The names in a list of encodings, without those of weight zero (RFC 9110, section 12.5.3).
+  private static func encodings(_ list: String) -> [String] {
+    list.lowercased().split(separator: ",").compactMap { item in
+      let parts = item.split(separator: ";").map { HeaderSyntax.trimmed($0) }
+      let isRefused = parts.dropFirst().contains { part in
+        part.hasPrefix("q=0") && part.dropFirst(3).allSatisfy { $0 == "0" || $0 == "." }
+      }
+      return isRefused ? nil : parts.first
+    }
+  }
+
+  /// Reads the timeout: the shortest, if there are several. Clients whose deadline has passed send zero.
+  ///
+  /// - Throws: `invalid_argument` if it is not a timeout.
+  mutating func readTimeout(_ headers: Headers) throws(RPCError) {
+    let (name, syntax) = protocolName.timeoutHeader
+    for value in headers.values(name) {
+      guard let timeout = protocolName.timeout(value, minimum: 0) else {
+        throw .violation(.invalidArgument, "the value of \(name) is not a timeout: \(syntax)")
+      }
+      self.timeout = min(self.timeout ?? timeout, timeout)
+    }
+  }
+}
