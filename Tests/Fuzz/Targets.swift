@@ -24,6 +24,7 @@ private let targets: [String: Target] = [
   "rule": fuzzRule,
   "schema": fuzzSchema,
   "script": fuzzScript,
+  "server": fuzzServer,
   "session": fuzzSession,
   "source": fuzzSource,
   "stub": fuzzStub,
