@@ -4,15 +4,15 @@ struct MediaType: Equatable {
   let name: String
 
   init(_ contentType: String) {
-    let isSpace = { (character: Character) in character == " " || character == "\t" }
-    let bare = contentType.prefix { $0 != ";" }
-    name = String(bare.drop(while: isSpace).prefix { !isSpace($0) }).lowercased()
+    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let bare = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }
+    name = String(Substring(bare.drop(while: isSpace).prefix { !isSpace($0) })).lowercased()
   }
 
   /// Whether the text is in UTF-8, or the type has no parameter `charset` (RFC 9110, section 8.3.2).
   static func isUTF8(_ contentType: String) -> Bool {
-    contentType.lowercased().split(separator: ";").dropFirst().allSatisfy { parameter in
-      let text = parameter.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
+    contentType.utf8.split(separator: UInt8(ascii: ";")).dropFirst().allSatisfy { parameter in
+      let text = String(Substring(parameter)).lowercased().filter { $0 != " " && $0 != "\t" && $0 != "\"" }
       return !text.hasPrefix("charset=") || text == "charset=utf-8"
     }
   }

@@ -52,8 +52,8 @@ extension ServerRequest {
 
   /// The names in a list of encodings, without those of weight zero (RFC 9110, section 12.5.3).
   private static func encodings(_ list: String) -> [String] {
-    list.lowercased().split(separator: ",").compactMap { item in
-      let parts = item.split(separator: ";").map { HeaderSyntax.trimmed($0) }
+    list.lowercased().utf8.split(separator: UInt8(ascii: ",")).compactMap { item in
+      let parts = item.split(separator: UInt8(ascii: ";")).map { HeaderSyntax.trimmed(Substring($0)) }
       let isRefused = parts.dropFirst().contains { part in
         part.hasPrefix("q=0") && part.dropFirst(3).allSatisfy { $0 == "0" || $0 == "." }
       }

@@ -115,14 +115,14 @@ private struct RequestType {
       (protocolName, self.codec, isUnary) = (.connect, codec, true)
       return
     }
-    let base = media.prefix { $0 != "+" }
-    let codec = media[base.endIndex...].dropFirst()
-    guard let name = ProtocolName.allCases.first(where: { $0.envelopes.bases.contains(String(base)) }),
-      let known = base.endIndex == media.endIndex && name.envelopes.bareMediaType != .invalid
-        ? .proto : CodecName(rawValue: String(codec))
+    let plus = media.utf8.firstIndex(of: UInt8(ascii: "+"))
+    let base = String(media[..<(plus ?? media.endIndex)])
+    guard let name = ProtocolName.allCases.first(where: { $0.envelopes.bases.contains(base) }),
+      let known = plus.map({ CodecName(rawValue: String(media[media.utf8.index(after: $0)...])) })
+        ?? (name.envelopes.bareMediaType == .invalid ? nil : .proto)
     else { return nil }
     (protocolName, self.codec) = (name, known)
-    isText = name.envelopes.textMediaType == String(base)
+    isText = name.envelopes.textMediaType == base
     isUnary = name == .connect ? false : nil
   }
 

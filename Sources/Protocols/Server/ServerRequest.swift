@@ -27,14 +27,15 @@ package struct ServerRequestHead: Sendable {
 
   /// The RPC method in the path; nil if the path is not of the form `/pkg.Service/Method`.
   package var methodName: MethodName? {
-    let path = path.prefix { $0 != "?" }
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0].isEmpty, !parts[2].contains(".") else { return nil }
-    return MethodName(path.dropFirst())
+    let slash = UInt8(ascii: "/")
+    let bytes = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") })
+    // Only the slash before the method may follow the first one: a dot also separates names.
+    guard bytes.first == slash, let last = bytes.lastIndex(of: slash), last > 0 else { return nil }
+    return MethodName(String(decoding: bytes.dropFirst(), as: UTF8.self))
   }
 
   /// The query, without its question mark.
-  var query: Substring { path.drop { $0 != "?" }.dropFirst() }
+  var query: Substring { Substring(path.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()) }
 }
 
 /// What the schema says of the method of a request.

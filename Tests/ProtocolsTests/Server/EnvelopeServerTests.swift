@@ -79,6 +79,14 @@ import Testing
     }
   }
 
+  @Test(arguments: types, [0x03, 0x81] as [UInt8])
+  func flagsOfTheEndAreUnknownInRequests(type: String, flags: UInt8) throws {
+    let head = ServerRequestHead.test(type, [(encoding(type), "gzip")])
+    let recorder = ServerRecorder(head, body: envelope(try Compression.gzip.compress([1]), flags: flags))
+    #expect(recorder.error?.code == .internal)
+    #expect(recorder.messages.isEmpty)
+  }
+
   @Test func compressedMessagesAreLimitedWhileTheyAreDecompressed() throws {
     let fits = envelope(try Compression.gzip.compress([UInt8](repeating: 0, count: 1000)), flags: 1)
     let bomb = envelope(try Compression.gzip.compress([UInt8](repeating: 0, count: 1001)), flags: 1)

@@ -32,6 +32,45 @@ import Testing
     try expectResponse(response, call, name, kind)
   }
 
+  /// A proxy is the server's half of a protocol and the client's half of another one.
+  @Test(arguments: ProtocolName.allCases.flatMap { name in ProtocolName.allCases.map { (name, $0) } }, 0..<60)
+  func callsPassThroughAProxy(names: (ProtocolName, ProtocolName), seed: Int) throws {
+    var random = RandomCall(seed: seed)
+    let kind = random.element(CallKind.allCases)
+    let call = random.call(names.0, kind, isASCII: names != (.connect, .connect))
+    let client = WireProtocols.make(names.0, call.parameters)
+    var body: [UInt8] = []
+    for message in call.requestMessages { try client.encode(message, into: &body) }
+    let request = try client.makeRequest(call.start, timeout: call.timeout)
+    let options = ServerOptions(
+      maxMessageBytes: 1000, accepted: Self.compressions, sent: random.some(Self.compressions))
+    let method = ServerMethod(kind: kind, allowsGET: true)
+    var front = ServerRecorder(
+      ServerRequestHead(request), method, options, body: request.method == "GET" ? [] : body)
+
+    let received = try #require(front.call?.request)
+    var parameters = random.call(names.1, kind).parameters
+    parameters.codec = received.start.codec
+    let back = WireProtocols.make(names.1, parameters)
+    body = []
+    for message in front.messages { try back.encode(message, into: &body) }
+    var start = received.start
+    start.target = "http://h"
+    let forwarded = try back.makeRequest(start, timeout: received.timeout)
+    var server = ServerRecorder(
+      ServerRequestHead(forwarded), method, options, body: forwarded.method == "GET" ? [] : body)
+    try expectRequest(server, call, names.1)
+    try server.respond(call.responseStart, call.responseMessages, call.end)
+    let response = server.response.feed(back)
+    guard case .responseStart(let head)? = response.events.first else {
+      Issue.record("the response has a start")
+      return
+    }
+    try front.respond(head, response.messages, #require(response.end))
+    let last = front.response.feed(client, pieceBytes: random.number(1...40))
+    try expectResponse(last, call, names.0 == .connect ? names.1 : names.0, kind)
+  }
+
   private func expectRequest(_ server: ServerRecorder, _ call: RandomCall.Call, _ name: ProtocolName) throws {
     #expect(server.error == nil)
     let received = try #require(server.call?.request)
@@ -61,7 +100,7 @@ import Testing
     #expect(end.error == call.end.error.map { call.received($0, name) })
     var leading = grouped(ServerHeaders.leading(start))
     // A response to a GET may be kept by caches.
-    if call.parameters.usesGET { leading["vary"] = nil }
+    leading["vary"] = nil
     #expect(leading == grouped(call.responseStart?.headers ?? Headers()))
     #expect(grouped(ServerHeaders.metadata(end.trailers)) == grouped(call.end.trailers))
   }
@@ -104,7 +143,7 @@ private struct RandomCall {
     elements.shuffled(using: &random).filter { _ in flag() }
   }
 
-  mutating func call(_ name: ProtocolName, _ kind: CallKind) -> Call {
+  mutating func call(_ name: ProtocolName, _ kind: CallKind, isASCII: Bool = false) -> Call {
     let all: [Compression] = [.gzip, .deflate, .br, .zstd, .snappy]
     var call = Call(
       parameters: .of(
@@ -112,15 +151,15 @@ private struct RandomCall {
         accepted: some(all),
         usesGET: flag()))
     call.parameters.sendsText = name == .grpcWeb && flag()
-    call.start.headers = metadata(name)
+    call.start.headers = metadata(isASCII || name != .connect)
     call.timeout = flag() ? .nanoseconds(number(1...5_000_000_000)) : nil
     call.requestMessages = messages(kind.clientStreams ? number(0...4) : 1)
-    call.end.trailers = metadata(name)
+    call.end.trailers = metadata(isASCII || name != .connect)
     if flag() { call.end.error = error() }
     let isEmpty = call.end.error != nil && flag()
     call.responseMessages = messages(kind.serverStreams ? number(0...4) : isEmpty ? 0 : 1)
     if flag() || !call.responseMessages.isEmpty {
-      call.responseStart = ResponseStart(headers: metadata(name))
+      call.responseStart = ResponseStart(headers: metadata(isASCII || name != .connect))
     }
     return call
   }
@@ -129,10 +168,10 @@ private struct RandomCall {
     (0..<count).map { _ in (0..<element([0, 1, 5, number(0...900)])).map { _ in UInt8(number(0...255)) } }
   }
 
-  private mutating func metadata(_ name: ProtocolName) -> Headers {
+  private mutating func metadata(_ isASCII: Bool) -> Headers {
     var headers = Headers()
     for _ in 0..<number(0...4) {
-      let values = ["", "a", "a, b", "x  y", "%41", "a:b=\"c\"", name == .connect ? "\u{E9}\u{20AC}" : "~"]
+      let values = ["", "a", "a, b", "x  y", "%41", "a:b=\"c\"", isASCII ? "~" : "\u{E9}\u{20AC}"]
       let isBinary = flag()
       headers.add(
         element(["x-one", "x-two", "grpc-tags"]) + (isBinary ? "-bin" : ""),
