@@ -51,9 +51,12 @@ INSTALLED := \
   $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
   $(foreach file,README.md CHANGELOG.md LICENSE docs/session.svg,$(file):share/doc/rpcurl/$(file))
 
+# The listening side is built too, which a build of the sources alone does without.
+export RPCURL_SERVER := 1
+
 # What the build needs, what the servers need, and what the tests compare with.
 BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev libyaml-dev \
-  pkg-config gcc binutils python3
+  libnghttp2-dev libssl-dev pkg-config gcc binutils python3
 LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-utils dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
@@ -77,8 +80,10 @@ LINK_ARCHIVES := -Xcc -DRPCURL_BUILTIN_COMPRESSION -Xlinker -lsnappy -Xlinker -l
 # Those of OpenSSL are beside libcurl's, unless they could not be built.
 TLS_ARCHIVES := ssl crypto
 HTTP3_ARCHIVES = $(if $(wildcard $(BUILT_IN)/lib/libngtcp2.a),ngtcp2_crypto_ossl ngtcp2 nghttp3)
+# Those of the linked OpenSSL, and not of the system's.
+TLS_HEADERS = $(patsubst %,-Xcc -isystem -Xcc %,$(wildcard $(CURDIR)/$(BUILD)/libcurl/openssl$(if $(HTTP3),-quic)/include))
 LIBCURL_ARCHIVES = nghttp2 $(if $(wildcard $(BUILT_IN)/lib/libssl.a),,$(TLS_ARCHIVES))
-LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/include \
+LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/include $(TLS_HEADERS) \
   -Xlinker -L$(BUILT_IN)/lib $(patsubst %,-Xlinker -l%,curl $(HTTP3_ARCHIVES) $(TLS_ARCHIVES) $(LIBCURL_ARCHIVES))
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
 # Exclusive access is checked at run time in debug builds, which the tests use; the checks are a third of the cost
@@ -109,7 +114,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
 # One more at a time than there are processors: tests wait for a third of their time.
 PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl debian-rust spark grpc-swift libcurl \
+.PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl echo-server debian-rust spark grpc-swift libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
   lint format quick docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
@@ -135,10 +140,13 @@ plain-unit-test: build-packages test-packages
 	swift build --build-tests $(TEST_FLAGS)
 	swift test --skip-build $(FAILURES) $(TEST_FLAGS)
 
+echo-server: release ## Build the server of the tests of the listening side
+	$(SWIFT_RELEASE_OF) EchoServer
+
 # With servers of other projects: `make test-all` runs them.
 FOREIGN := corpus etcd flight gateways interop nginx spark tonic
 
-end-to-end-test: release plugins servers test-packages http3-libcurl ## Run the tests in Python
+end-to-end-test: release plugins servers echo-server test-packages http3-libcurl ## Run the tests in Python
 	$(PYTEST) Tests/EndToEnd Tests/Project $(if $(filter all,$(RPCURL_TESTS)),,$(FOREIGN:%=--ignore=Tests/EndToEnd/test_%.py))
 
 fault-matrix: release servers ## Make faults of the network at every interesting byte of calls: thousands of cases, minutes

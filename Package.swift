@@ -7,6 +7,9 @@ import PackageDescription
 let isStrict = Context.environment["RPCURL_STRICT"] != nil
 // `make release` sets it.
 let isRelease = Context.environment["RPCURL_RELEASE"] != nil
+// The listening side needs nghttp2 and OpenSSL. It is built for a release and for tests, or where RPCURL_SERVER is set.
+let hasServer =
+  isStrict || ["RPCURL_RELEASE", "RPCURL_FUZZ", "RPCURL_SERVER"].contains { Context.environment[$0] != nil }
 // Archives that are linked before those of the toolchain (scripts/swift-archives).
 let archives = (Context.environment["RPCURL_ARCHIVES"] ?? "").split(separator: " ").map(String.init)
 
@@ -263,6 +266,28 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+if hasServer {
+  package.targets += [
+    c("CServer", libraries: ["nghttp2", "ssl", "crypto"]),
+    // The listening side of HTTP. It has no part of RPC.
+    source(
+      "Server", ["Base", "Language", "Platform", "Protocols", "Transport", "CServer"], settings: strict),
+    // A server for the end-to-end tests of the listening side.
+    .executableTarget(
+      name: "EchoServer",
+      dependencies: dependencies(["Base", "Platform", "Protocols", "Server", "Transport"], []),
+      path: "Tests/EchoServer", swiftSettings: strict),
+    // Connections without a socket.
+    support("ServerSupport", ["Base", "Protocols", "Server"]),
+    tests(
+      "Server",
+      [
+        "Base", "Platform", "Protocols", "Transport", "CServer", "CFakeCurl", "ServerSupport",
+        "TransportSupport",
+      ]),
+  ]
+}
+
 // `scripts/fuzz` sets it: the program of libFuzzer, which has the main function. In the smoke run only its own sources tell
 // libFuzzer what was covered: the others are those of the unit tests.
 if let run = Context.environment["RPCURL_FUZZ"] {
@@ -277,7 +302,7 @@ if let run = Context.environment["RPCURL_FUZZ"] {
           "Language", "ProtoCompiler", "SchemaTools", "Protobuf", "Program", "Platform", "ProtobufSupport",
           "ChainSupport",
           "LanguageSupport",
-          "ProtocolsSupport",
+          "ProtocolsSupport", "Server", "ServerSupport",
         ], []),
       path: "Tests/Fuzz", exclude: ["Corpus", "README.md"],
       swiftSettings: strict + [.unsafeFlags(fuzzer)],
@@ -290,7 +315,8 @@ if Context.environment["RPCURL_THREADS"] != nil {
   let pure = [
     "CEL", "Language", "Protobuf", "ProtoCompiler", "Protocols", "Reports", "SchemaTools", "Validate",
   ]
-  let others = ["rpcurl", name("Engine"), name("EngineTests")] + pure.map { name($0) + "Tests" }
+  let others =
+    ["rpcurl", name("Engine"), name("EngineTests"), name("ServerTests")] + pure.map { name($0) + "Tests" }
   package.targets.removeAll { others.contains($0.name) || $0.name.hasSuffix("Benchmark") }
   package.products.removeAll { $0.name == "rpcurl" }
 }

@@ -7,6 +7,24 @@ package enum UnixSocket {
   /// - Returns: The descriptor, which programs do not inherit, and which does not block: if too many others wait for the
   ///   process, that is an error.
   package static func connect(_ path: String) throws(SystemError) -> Int32 {
+    let descriptor = socket(
+      AF_UNIX, Int32((SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)), 0)
+    guard descriptor >= 0 else { throw .last }
+    do throws(SystemError) {
+      try withAddress(path) { address, size throws(SystemError) in
+        guard Glibc.connect(descriptor, address, size) == 0 else { throw .last }
+      }
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
+  /// Calls `body` with the address of a path.
+  package static func withAddress(
+    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemError) -> Void
+  ) throws(SystemError) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
@@ -16,18 +34,11 @@ package enum UnixSocket {
       return true
     }
     guard fits else { throw SystemError("the path of a socket has at most 107 bytes") }
-    let descriptor = socket(
-      AF_UNIX, Int32((SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)), 0)
-    guard descriptor >= 0 else { throw .last }
     let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let result = withUnsafePointer(to: &address) { address in
-      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { Glibc.connect(descriptor, $0, size) }
+    try withUnsafePointer(to: &address) { address throws(SystemError) in
+      try address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(SystemError) in
+        try body(address, size)
+      }
     }
-    guard result == 0 else {
-      let error = SystemError.last
-      close(descriptor)
-      throw error
-    }
-    return descriptor
   }
 }

@@ -57,6 +57,8 @@ package final class EventLoop {
   private var timers = TimerQueue()
   /// The time after which this round is late.
   private var roundEnd = MonotonicClock.now
+  /// Work for the end of this round.
+  private var postponed: [() -> Void] = []
   /// How many transfers libcurl was given since the last round.
   private var addedCount = 0
   /// Whether the loop has waited, or asked what is ready, before this round.
@@ -145,6 +147,7 @@ package final class EventLoop {
     while true {
       try performRound()
       for companion in companions { try companion.loop?.performRound() }
+      endWithPostponed()
       if isDone() { return }
       if !beforeWait(), !continuesWithoutWait() { try wait() }
     }
@@ -166,6 +169,18 @@ package final class EventLoop {
   /// Removes a timer; does nothing if it has fired.
   package func cancel(_ timer: TimerID) {
     timers.cancel(timer.id)
+  }
+
+  /// Calls `action` when this round has processed what was received, before the loop waits.
+  package func atEndOfRound(_ action: @escaping () -> Void) {
+    postponed.append(action)
+  }
+
+  private func endWithPostponed() {
+    guard !postponed.isEmpty else { return }
+    let actions = postponed
+    postponed = []
+    for action in actions { action() }
   }
 
   /// Calls `action` whenever `descriptor` is readable, until `unwatch`.
@@ -269,7 +284,8 @@ package final class EventLoop {
 
   /// Whether the next round must not wait.
   var continuesAtOnce: Bool {
-    !unsettled.isEmpty || !yielding.isEmpty || repetition == .begins || oldLibcurl != nil && hasReceived
+    !unsettled.isEmpty || !yielding.isEmpty || !postponed.isEmpty || repetition == .begins
+      || oldLibcurl != nil && hasReceived
   }
 
   /// When the next timer is due; nil if there is no timer.

@@ -17,6 +17,8 @@ private let targets: [String: Target] = [
   "event": fuzzEvent,
   "frames": fuzzFrames,
   "header": fuzzHeader,
+  "http1": fuzzHTTP1,
+  "http2": fuzzHTTP2,
   "json": fuzzJSON,
   "language": fuzzLanguage,
   "object": fuzzObject,

@@ -5,6 +5,7 @@ depends on; here both the declarations and the imports in the source files are h
 """
 
 import json
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -14,14 +15,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = [
-    {"CSchemas", "CPlugins", "CCurl", "CCompression", "CInput", "CSystem"},
+    {"CSchemas", "CPlugins", "CCurl", "CCompression", "CInput", "CServer", "CSystem"},
     {"Base"},
     {"Platform"},
     {"Protobuf"},
     {"Language", "ProtoCompiler", "SchemaTools"},
     {"Protocols"},
     {"Chain", "Reports", "Transport", "CEL"},
-    {"Validate", "Scripts", "PluginHost", "Call"},
+    {"Validate", "Scripts", "PluginHost", "Call", "Server"},
     {"Interceptors"},
     {"Program", "Client"},
     {"Engine", "ClientTesting", "ClientSwiftProtobuf", "ClientInterceptors"},
@@ -59,7 +60,9 @@ IMPORT = re.compile(r"^\s*(?:@\w+(?:\(\w+\))?\s+)*(?:public |package |internal |
 
 @pytest.fixture(scope="module")
 def dependencies():
-    dump = subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True).stdout
+    dump = subprocess.run(
+        ["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True, env=os.environ | {"RPCURL_SERVER": "1"}
+    ).stdout
     return {
         target["name"].removeprefix("RPCurl"): {name.removeprefix("RPCurl") for d in target["dependencies"] for name, *_ in d.values()}
         for target in json.loads(dump)["targets"]

@@ -1,6 +1,7 @@
 """Every folder of Sources with Swift code has a folder of unit tests of its name."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
@@ -16,7 +17,9 @@ EXEMPT = {
 
 @pytest.fixture(scope="module")
 def targets():
-    dump = subprocess.run(["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True).stdout
+    dump = subprocess.run(
+        ["swift", "package", "dump-package"], cwd=ROOT, capture_output=True, check=True, env=os.environ | {"RPCURL_SERVER": "1"}
+    ).stdout
     return {target["name"].removeprefix("RPCurl"): target for target in json.loads(dump)["targets"]}
 
 

@@ -41,6 +41,25 @@ struct EventLoopTests {
     #expect(fired == [1, 3])
   }
 
+  @Test func workForTheEndOfARoundRunsBeforeTheWait() throws {
+    var order: [String] = []
+    loop.schedule(at: .now) { [loop] in
+      loop.atEndOfRound {
+        order.append("end")
+        loop.atEndOfRound { order.append("end of the next") }
+      }
+      order.append("timer")
+    }
+    loop.beforeWait = {
+      order.append("wait")
+      return false
+    }
+    let begin = MonotonicClock.now
+    try loop.run { order.contains("end of the next") }
+    #expect(order.filter { $0 != "wait" } == ["timer", "end", "end of the next"])
+    #expect(MonotonicClock.now - begin < .seconds(10))
+  }
+
   @Test func runsWorkFromOtherThreads() throws {
     var count = 0
     let mailbox = loop.mailbox
