@@ -32,18 +32,18 @@ struct HTTP1Body {
   private var extensionBytes = 0
 
   /// Makes the decoder for the fields of a request.
-  init(_ headers: Headers, _ version: RequestHead.Version, _ limits: ServerLimits) throws(HTTP1Violation) {
+  init(_ headers: Headers, _ version: RequestHead.Version, _ limits: ServerLimits) throws(RequestViolation) {
     let encodings = headers.values("transfer-encoding")
     let lengths = headers.values("content-length")
     if !encodings.isEmpty {
       // Both together are the classic way to smuggle a request.
-      guard lengths.isEmpty, version == .http1_1 else { throw HTTP1Violation() }
-      guard encodings.count == 1, encodings[0].lowercased() == "chunked" else { throw HTTP1Violation(501) }
+      guard lengths.isEmpty, version == .http1_1 else { throw RequestViolation() }
+      guard encodings.count == 1, encodings[0].lowercased() == "chunked" else { throw RequestViolation(501) }
       state = .size(value: 0, digits: 0)
     } else if let length = lengths.first {
       let isNumber =
         (1...15).contains(length.utf8.count) && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
-      guard lengths.count == 1, isNumber, let count = Int(length) else { throw HTTP1Violation() }
+      guard lengths.count == 1, isNumber, let count = Int(length) else { throw RequestViolation() }
       state = count == 0 ? .end : .bytes(remaining: count, isChunk: false)
     } else {
       state = .end
@@ -61,7 +61,7 @@ struct HTTP1Body {
   ///   - input: Bytes of the client.
   ///   - position: Where to begin. Moved to what was not read yet.
   /// - Returns: nil at the end of the input, and at the end of the body.
-  mutating func next(_ input: RawSpan, _ position: inout Int, _ limits: ServerLimits) throws(HTTP1Violation)
+  mutating func next(_ input: RawSpan, _ position: inout Int, _ limits: ServerLimits) throws(RequestViolation)
     -> Event?
   {
     while position < input.byteCount {
@@ -92,35 +92,36 @@ struct HTTP1Body {
   }
 
   /// Reads a byte between chunks.
-  private mutating func read(_ byte: UInt8) throws(HTTP1Violation) {
+  private mutating func read(_ byte: UInt8) throws(RequestViolation) {
     switch (state, byte) {
     case (.size(_, 1...), 0x0D): state = .sizeEnd
     case (.size(_, 1...), UInt8(ascii: ";")), (.size(_, 1...), 0x20), (.size(_, 1...), 0x09):
       state = .extension
     case (.size(let value, let digits), _):
       guard let digit = Character(UnicodeScalar(byte)).hexDigitValue, byte < 0x80, digits < 12 else {
-        throw HTTP1Violation()
+        throw RequestViolation()
       }
       size = value << 4 | digit
       state = .size(value: size, digits: digits + 1)
     case (.extension, 0x0D): state = .sizeEnd
     case (.extension, _):
       extensionBytes += 1
-      guard FieldRules.isValue(byte), extensionBytes <= Self.extensionLimit else { throw HTTP1Violation() }
+      guard FieldRules.isValue(byte), extensionBytes <= Self.extensionLimit else { throw RequestViolation() }
     case (.sizeEnd, 0x0A):
       state = size == 0 ? .trailers(HTTP1Block()) : .bytes(remaining: size, isChunk: true)
     case (.chunkEnd, 0x0D): state = .chunkLineFeed
     case (.chunkLineFeed, 0x0A): state = .size(value: 0, digits: 0)
-    default: throw HTTP1Violation()
+    default: throw RequestViolation()
     }
   }
 
   /// The trailers, without those that must not be trailers (RFC 9110, section 6.5.1).
-  private static func trailers(_ block: HTTP1Block, _ limits: ServerLimits) throws(HTTP1Violation) -> Headers
+  private static func trailers(_ block: HTTP1Block, _ limits: ServerLimits) throws(RequestViolation)
+    -> Headers
   {
     let fields = try block.fields(from: 0, limits: limits)
     let forbidden = RequestHead.connectionFields + ["content-length", "host", "trailer", "te"]
-    guard !fields.fields.contains(where: { forbidden.contains($0.name) }) else { throw HTTP1Violation() }
+    guard !fields.fields.contains(where: { forbidden.contains($0.name) }) else { throw RequestViolation() }
     return fields
   }
 }

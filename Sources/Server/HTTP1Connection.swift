@@ -73,7 +73,7 @@ final class HTTP1Connection: HTTPConnection {
   /// Returns how many bytes were processed.
   private func process(_ input: RawSpan) -> Int {
     var position = 0
-    do throws(HTTP1Violation) {
+    do throws(RequestViolation) {
       while position < input.byteCount, !isBlocked {
         switch state {
         case .head(var block):
@@ -127,22 +127,17 @@ final class HTTP1Connection: HTTPConnection {
   }
 
   /// Responds to what is no valid request, and reads no more.
-  private func refuse(_ violation: HTTP1Violation) {
+  private func refuse(_ violation: RequestViolation) {
     state = .closed
     closes = true
-    guard stream == nil else {
-      let isBegun = framing != .none
-      stream?.cancel(.malformed)
-      stream = nil
-      if !isBegun { write(status: violation.status) }
-      return
-    }
-    write(status: violation.status)
+    let isBegun = stream != nil && framing != .none
+    stream?.cancel(.malformed)
+    stream = nil
+    if !isBegun { write(status: violation.status) }
   }
 
   private func write(status: Int) {
-    output +=
-      "HTTP/1.1 \(status) \(Self.reason(status))\r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
+    output += "HTTP/1.1 \(status) \r\nconnection: close\r\ncontent-length: 0\r\n\r\n".utf8
     onChange()
   }
 
@@ -215,9 +210,7 @@ final class HTTP1Connection: HTTPConnection {
     stream.response.head = nil
     let response = stream.response
     var fields = FieldRules.sent(head.headers, keepingLength: stream.isHead)
-    let hasNoBody = head.status == 204 || head.status == 304
-    if hasNoBody { stream.response.body.removeAll() }
-    if hasNoBody || stream.isHead {
+    if !stream.hasBody {
       framing = .length
     } else if response.isEnded, response.trailers == nil {
       framing = .length
@@ -232,7 +225,7 @@ final class HTTP1Connection: HTTPConnection {
     // A client that still sends its body is not waited for.
     if case .body = state, response.isEnded { closes = true }
     if closes { fields.append((Array("connection".utf8), Array("close".utf8))) }
-    output += "HTTP/1.1 \(head.status) \(Self.reason(head.status))\r\n".utf8
+    output += "HTTP/1.1 \(head.status) \(head.status == 200 ? "OK" : "")\r\n".utf8
     write(fields)
   }
 
@@ -255,25 +248,6 @@ final class HTTP1Connection: HTTPConnection {
       state = .head(HTTP1Block())
     } else {
       state = .closed
-    }
-  }
-
-  /// The reason phrase of a status. Clients ignore it.
-  private static func reason(_ status: Int) -> String {
-    switch status {
-    case 200: "OK"
-    case 400: "Bad Request"
-    case 403: "Forbidden"
-    case 404: "Not Found"
-    case 405: "Method Not Allowed"
-    case 408: "Request Timeout"
-    case 415: "Unsupported Media Type"
-    case 431: "Request Header Fields Too Large"
-    case 500: "Internal Server Error"
-    case 501: "Not Implemented"
-    case 503: "Service Unavailable"
-    case 505: "HTTP Version Not Supported"
-    default: ""
     }
   }
 }

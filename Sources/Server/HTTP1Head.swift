@@ -1,12 +1,5 @@
 import RPCurlProtocols
 
-/// A request of HTTP/1.1 that breaks a rule, as the status of its response.
-struct HTTP1Violation: Error, Equatable {
-  let status: Int
-
-  init(_ status: Int = 400) { self.status = status }
-}
-
 /// A block of lines that ends with an empty line: the head of a request, or the trailers of a chunked body.
 ///
 /// It is strict, since other readers of the same bytes could find other requests in them (RFC 9112, section 11.2): each line
@@ -19,20 +12,20 @@ struct HTTP1Block {
   /// Adds bytes until the block is complete.
   ///
   /// - Returns: How many bytes belong to the block.
-  mutating func append(_ input: RawSpan, limit: Int) throws(HTTP1Violation) -> Int {
+  mutating func append(_ input: RawSpan, limit: Int) throws(RequestViolation) -> Int {
     let first = bytes.count
     for offset in input.byteOffsets {
       let byte = input.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-      if bytes.last == 0x0D, byte != 0x0A { throw HTTP1Violation() }
-      guard bytes.count < limit else { throw HTTP1Violation(431) }
+      if bytes.last == 0x0D, byte != 0x0A { throw RequestViolation() }
+      guard bytes.count < limit else { throw RequestViolation(431) }
       bytes.append(byte)
       if byte == 0x0A {
-        guard bytes.count > 1, bytes[bytes.count - 2] == 0x0D else { throw HTTP1Violation() }
+        guard bytes.count > 1, bytes[bytes.count - 2] == 0x0D else { throw RequestViolation() }
         isComplete = bytes.count - lineStart == 2
         lineStart = bytes.count
         if isComplete { break }
       } else if byte != 0x0D, !FieldRules.isValue(byte) {
-        throw HTTP1Violation()
+        throw RequestViolation()
       }
     }
     return bytes.count - first
@@ -50,32 +43,36 @@ struct HTTP1Block {
   }
 
   /// The fields of the lines from a number on.
-  func fields(from first: Int, limits: ServerLimits) throws(HTTP1Violation) -> Headers {
+  func fields(from first: Int, limits: ServerLimits) throws(RequestViolation) -> Headers {
     var headers = Headers()
     var size = 0
     for line in lines.dropFirst(first) {
       // Neither a blank before the colon, nor at the start of a line.
-      guard let colon = line.firstIndex(of: UInt8(ascii: ":")), FieldRules.isToken(line[..<colon]) else {
-        throw HTTP1Violation()
-      }
+      guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { throw RequestViolation() }
+      let name = Self.text(line[..<colon])
+      guard HeaderSyntax.isName(name) else { throw RequestViolation() }
       size += line.count + 32
-      guard headers.count < limits.headerCount, size <= limits.headerBytes else { throw HTTP1Violation(431) }
-      headers.add(Self.text(line[..<colon]), Self.text(line[(colon + 1)...]))
+      guard headers.count < limits.headerCount, size <= limits.headerBytes else {
+        throw RequestViolation(431)
+      }
+      headers.add(name, Self.text(line[(colon + 1)...]))
     }
     return headers
   }
 
   /// The first line, at its spaces.
-  func requestLine() throws(HTTP1Violation) -> (method: String, target: String, version: RequestHead.Version)
-  {
-    let parts = (lines.first ?? []).split(separator: 0x20, omittingEmptySubsequences: false)
-    guard parts.count == 3, FieldRules.isToken(parts[0]), !parts[1].isEmpty,
-      parts[1].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-    else { throw HTTP1Violation() }
-    switch Self.text(parts[2]) {
-    case "HTTP/1.1": return (Self.text(parts[0]), Self.text(parts[1]), .http1_1)
-    case "HTTP/1.0": return (Self.text(parts[0]), Self.text(parts[1]), .http1_0)
-    default: throw HTTP1Violation(parts[2].starts(with: "HTTP/".utf8) ? 505 : 400)
+  func requestLine() throws(RequestViolation) -> (
+    method: String, target: String, version: RequestHead.Version
+  ) {
+    let line = lines.first ?? []
+    let parts = line.split(separator: 0x20, omittingEmptySubsequences: false).map { Self.text($0) }
+    guard parts.count == 3, HeaderSyntax.isName(parts[0]), !parts[1].isEmpty,
+      parts[1].utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else { throw RequestViolation() }
+    switch parts[2] {
+    case "HTTP/1.1": return (parts[0], parts[1], .http1_1)
+    case "HTTP/1.0": return (parts[0], parts[1], .http1_0)
+    default: throw RequestViolation(parts[2].hasPrefix("HTTP/") ? 505 : 400)
     }
   }
 
@@ -93,11 +90,11 @@ struct HTTP1Head {
   /// Whether the client waits for `100 Continue`.
   let expectsContinue: Bool
 
-  init(_ block: HTTP1Block, scheme: String, limits: ServerLimits) throws(HTTP1Violation) {
+  init(_ block: HTTP1Block, scheme: String, limits: ServerLimits) throws(RequestViolation) {
     let (method, target, version) = try block.requestLine()
     var headers = try block.fields(from: 1, limits: limits)
     let hosts = headers.values("host")
-    guard hosts.count == 1 || hosts.isEmpty && version == .http1_0 else { throw HTTP1Violation() }
+    guard hosts.count == 1 || hosts.isEmpty && version == .http1_0 else { throw RequestViolation() }
     body = try HTTP1Body(headers, version, limits)
     let options = headers.values("connection").joined(separator: ",").lowercased().split(separator: ",").map {
       HeaderSyntax.trimmed($0)
@@ -112,16 +109,17 @@ struct HTTP1Head {
   }
 
   /// The path and the authority of a target (RFC 9112, section 3.2). Only a proxy for all servers would support CONNECT.
-  private static func split(_ target: String, _ method: String) throws(HTTP1Violation) -> (String, String?) {
+  private static func split(_ target: String, _ method: String) throws(RequestViolation) -> (String, String?)
+  {
     if target.hasPrefix("/") || target == "*" && method == "OPTIONS" { return (target, nil) }
     let lower = target.lowercased()
     guard let scheme = ["http://", "https://"].first(where: { lower.hasPrefix($0) }) else {
-      throw HTTP1Violation(method == "CONNECT" ? 501 : 400)
+      throw RequestViolation(method == "CONNECT" ? 501 : 400)
     }
     let rest = target.dropFirst(scheme.count)
     let authority = rest.prefix { !"/?#".contains($0) }
     let path = rest.dropFirst(authority.count)
-    guard !authority.isEmpty, !authority.contains("@") else { throw HTTP1Violation() }
+    guard !authority.isEmpty, !authority.contains("@") else { throw RequestViolation() }
     return (path.hasPrefix("/") ? String(path) : "/" + path, String(authority))
   }
 }

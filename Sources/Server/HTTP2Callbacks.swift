@@ -33,6 +33,10 @@ enum HTTP2Callbacks {
       )
       return isAccepted == true ? 0 : failure
     }
+    // nghttp2 would omit the field.
+    nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
+      NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+    }
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, context in
       guard let frame = frame?.pointee else { return failure }
       return connection(context)?.received(frame) == true ? 0 : failure

@@ -175,6 +175,7 @@ final class HTTP2Connection: HTTPConnection {
 
   /// A frame is complete. Returns false if the client sends too many frames that cost more than they carry.
   func received(_ frame: nghttp2_frame) -> Bool {
+    guard !isFailed else { return false }
     let id = Int(frame.hd.stream_id)
     let isEnd = frame.hd.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0
     switch nghttp2_frame_type(UInt32(frame.hd.type)) {
@@ -211,7 +212,7 @@ final class HTTP2Connection: HTTPConnection {
     }
     let stream = ServerStream(self, id: id, isHead: block.method == "HEAD")
     streams[Int(id)] = stream
-    do throws(HTTP1Violation) {
+    do throws(RequestViolation) {
       let head = try block.head(scheme: settings.scheme)
       stream.begin(settings.makeHandler(head, stream))
       let expects = head.headers.first("expect")?.lowercased() == "100-continue"
@@ -273,14 +274,14 @@ struct HTTP2Block {
   }
 
   /// The head of the request.
-  func head(scheme: String) throws(HTTP1Violation) -> RequestHead {
-    guard !isTooLarge else { throw HTTP1Violation(431) }
+  func head(scheme: String) throws(RequestViolation) -> RequestHead {
+    guard !isTooLarge else { throw RequestViolation(431) }
     // Only a proxy for all servers would support CONNECT, which has no path.
-    guard method != "CONNECT" else { throw HTTP1Violation(501) }
+    guard method != "CONNECT" else { throw RequestViolation(501) }
     var headers = headers
     let host = headers.first("host")
     headers.remove("host")
-    if let host, let authority, host.lowercased() != authority.lowercased() { throw HTTP1Violation() }
+    if let host, let authority, host.lowercased() != authority.lowercased() { throw RequestViolation() }
     return RequestHead(
       method: method, path: path, authority: authority ?? host ?? "", scheme: scheme, headers: headers,
       version: .http2)

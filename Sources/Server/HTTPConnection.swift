@@ -57,25 +57,15 @@ class HTTPConnection {
   func resumeReading(_ stream: ServerStream) {}
 }
 
+/// Why a request is not accepted, as the status of its response.
+struct RequestViolation: Error, Equatable {
+  let status: Int
+
+  init(_ status: Int = 400) { self.status = status }
+}
+
 /// What the fields of both versions of HTTP must be.
 enum FieldRules {
-  /// Whether bytes are the name of a field or a method: a token (RFC 9110, section 5.6.2).
-  static func isToken(_ text: some Sequence<UInt8>) -> Bool {
-    var isEmpty = true
-    for byte in text {
-      isEmpty = false
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"),
-        UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"),
-        UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-        continue
-      default: return false
-      }
-    }
-    return !isEmpty
-  }
-
   /// Whether a byte may be in the value of a field.
   static func isValue(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
@@ -83,11 +73,10 @@ enum FieldRules {
   /// space (RFC 9110, section 5.5).
   static func sent(_ headers: Headers, keepingLength: Bool = false) -> [(name: [UInt8], value: [UInt8])] {
     headers.fields.compactMap { field in
-      let name = Array(field.name.utf8)
-      guard isToken(name), !RequestHead.connectionFields.contains(field.name),
+      guard HeaderSyntax.isName(field.name), !RequestHead.connectionFields.contains(field.name),
         keepingLength || field.name != "content-length"
       else { return nil }
-      return (name, field.value.utf8.map { isValue($0) ? $0 : 0x20 })
+      return (Array(field.name.utf8), field.value.utf8.map { isValue($0) ? $0 : 0x20 })
     }
   }
 }

@@ -15,8 +15,10 @@ package final class ServerStream {
 
   /// The stream of HTTP/2; 0 in HTTP/1.1.
   let id: Int32
-  /// Whether the response has no body: the method is HEAD.
+  /// Whether the method is HEAD.
   let isHead: Bool
+  /// Whether the response may have a body: bytes are dropped otherwise.
+  private(set) var hasBody: Bool
   /// The connection; nil when the request is over.
   private var connection: HTTPConnection?
   private(set) var handler: StreamHandler?
@@ -31,7 +33,7 @@ package final class ServerStream {
   private var isFull = false
 
   init(_ connection: HTTPConnection, id: Int32, isHead: Bool) {
-    (self.connection, self.id, self.isHead) = (connection, id, isHead)
+    (self.connection, self.id, self.isHead, hasBody) = (connection, id, isHead, !isHead)
   }
 
   /// Whether the request is over: nothing is received or sent any more.
@@ -44,6 +46,7 @@ package final class ServerStream {
   package func respond(status: Int, headers: Headers) {
     guard let connection, !hasResponded else { return }
     hasResponded = true
+    if status == 204 || status == 304 { hasBody = false }
     response.head = (status, headers)
     connection.changed(self)
   }
@@ -54,7 +57,7 @@ package final class ServerStream {
   @discardableResult
   package func write(_ bytes: [UInt8]) -> Bool {
     guard let connection, hasResponded, !response.isEnded else { return true }
-    if !isHead { response.body.append(bytes) }
+    if hasBody { response.body.append(bytes) }
     connection.changed(self)
     isFull = response.body.count >= connection.limits.highMark
     return !isFull

@@ -152,7 +152,7 @@ def test_file_that_is_no_socket_is_not_removed(start: Start, tmp_path: Path) -> 
 )
 def test_smuggled_requests_are_refused(start: Start, request_text: bytes) -> None:
     echo = start()
-    assert echo.exchange(request_text).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert echo.exchange(request_text).startswith(b"HTTP/1.1 400 ")
     assert echo.counts()[0] == 1
 
 

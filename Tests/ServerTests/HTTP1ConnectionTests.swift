@@ -153,6 +153,15 @@ struct HTTP1ConnectionTests {
         == Array("HTTP/1.1 204 \r\n\r\n".utf8))
   }
 
+  @Test func dropsLateBodyOf204() {
+    let connection = connection()
+    recorder.begin = { $0.stream.respond(status: 204, headers: Headers()) }
+    connection.exchange(Array("GET / HTTP/1.1\r\nHost: h\r\n\r\n".utf8))
+    recorder.exchanges[0].stream.write(Array("abc".utf8))
+    recorder.exchanges[0].stream.end()
+    #expect(connection.takeOutput().isEmpty && !connection.isDone)
+  }
+
   @Test func closesConnectionOfHTTP1_0() {
     let connection = connection()
     recorder.begin = { $0.stream.respond(status: 200, headers: Headers()) }
@@ -172,7 +181,7 @@ struct HTTP1ConnectionTests {
     let connection = connection()
     let refused = String(decoding: connection.exchange(request), as: UTF8.self)
     #expect(
-      refused == "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+      refused == "HTTP/1.1 403 \r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
         && connection.isDone)
   }
 

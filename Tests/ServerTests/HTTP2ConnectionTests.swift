@@ -298,6 +298,16 @@ struct HTTP2ConnectionTests {
     #expect(recorder.exchanges.isEmpty)
   }
 
+  @Test func invalidFieldResetsTheRequest() {
+    for value in [[0x61, 0, 0x62], [0x0D, 0x0A], [0x7F]] as [[UInt8]] {
+      let field: [UInt8] = [0, 1, 0x78, UInt8(value.count)] + value
+      let sent = server().exchange(Self.begin + Self.frame(1, 5, 1, Self.fields + field))
+      // RST_STREAM at the end.
+      #expect(sent.suffix(13)[sent.count - 10] == 3)
+    }
+    #expect(recorder.exchanges.isEmpty)
+  }
+
   @Test func refillsBudgetWithTime() {
     var budget = FrameBudget()
     let now = MonotonicClock.now
