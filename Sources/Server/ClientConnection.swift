@@ -184,20 +184,23 @@ final class ClientConnection {
   // MARK: Time, and the end
 
   /// Checks the limits of time, once a second.
-  func tick(at now: MonotonicClock.Instant) {
+  ///
+  /// - Parameter idleTime: The time that the connection may be without requests.
+  func tick(at now: MonotonicClock.Instant, idleTime: Duration) {
     switch phase {
-    case .beginning: if clocks.isOver(.header, limits.headerTime, at: now) { close(.timeout) }
-    case .lingering: if clocks.isOver(.idle, limits.lingerTime, at: now) { close(.connection) }
+    case .beginning: if clocks.isOver(.header, 0, limits.headerTime, at: now) { close(.timeout) }
+    case .lingering: if clocks.isOver(.body, 0, limits.lingerTime, at: now) { close(.connection) }
     case .closed: break
     case .open(let http):
       let hasUnsent = sentCount < unsent.count || http.hasUnsent
       if clocks.isStalled(hasUnsent, limits.sendTime, at: now) { return end(.timeout) }
+      let limit = http.stage == .header ? limits.headerTime : idleTime
+      let isOver = clocks.isOver(http.stage, http.requestCount, limit, at: now)
       switch http.stage {
-      case .idle: if clocks.isOver(.idle, limits.idleTime, at: now) { shutDown() }
-      case .header: if clocks.isOver(.header, limits.headerTime, at: now) { end(.timeout) }
+      case .idle: if isOver { shutDown() }
+      case .header: if isOver { end(.timeout) }
       case .body: if clocks.isSilent(limits.idleTime, at: now) { end(.timeout) }
       case .exchange:
-        clocks.leaveStage()
         guard clocks.isSilent(limits.pingTime, at: now) else { return }
         if http is HTTP2Connection, clocks.isSilent(limits.pingTime * 2, at: now) { return end(.timeout) }
         http.ping()
@@ -228,7 +231,6 @@ final class ClientConnection {
     }
     if case .open(let http) = phase { http.cancel(.connection) }
     phase = .lingering(discarded: 0)
-    clocks.leaveStage()
     shutdown(socket, Int32(SHUT_WR))
     (unsent, sentCount) = ([], 0)
     updateInterest()
@@ -253,18 +255,20 @@ struct ConnectionClocks {
   private var lastReceived = MonotonicClock.now
   private var lastSent = MonotonicClock.now
   private var stage: HTTPConnection.Stage?
+  private var requestCount = 0
   private var begin = MonotonicClock.now
   private var hadUnsent = false
 
   mutating func received() { lastReceived = .now }
   mutating func sent() { lastSent = .now }
-  mutating func leaveStage() { stage = nil }
 
-  /// Whether a stage has lasted longer than a limit. It begins with the first call.
-  mutating func isOver(_ stage: HTTPConnection.Stage, _ limit: Duration, at now: MonotonicClock.Instant)
-    -> Bool
-  {
-    if self.stage != stage { (self.stage, begin) = (stage, now) }
+  /// Whether a stage after a number of requests has lasted longer than a limit. It begins with the first call.
+  mutating func isOver(
+    _ stage: HTTPConnection.Stage, _ requestCount: Int, _ limit: Duration, at now: MonotonicClock.Instant
+  ) -> Bool {
+    if (self.stage, self.requestCount) != (stage, requestCount) {
+      (self.stage, self.requestCount, begin) = (stage, requestCount, now)
+    }
     return now - begin >= limit
   }
 

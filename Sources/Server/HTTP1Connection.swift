@@ -30,7 +30,6 @@ final class HTTP1Connection: HTTPConnection {
   private var closes = false
   /// Bytes of the client that wait for a response, or for a handler that does not receive.
   private var waiting: [UInt8] = []
-  private var isChanged = false
 
   override var isDone: Bool {
     if case .closed = state { stream == nil } else { false }
@@ -170,16 +169,16 @@ final class HTTP1Connection: HTTPConnection {
   // MARK: Responses
 
   override func changed(_ stream: ServerStream) {
-    guard !isChanged else { return }
-    isChanged = true
+    guard !stream.isChanged else { return }
+    stream.isChanged = true
     onChange()
   }
 
   override func resumeReading(_ stream: ServerStream) { onChange() }
 
   override func fill(upTo limit: Int, at now: MonotonicClock.Instant) {
-    isChanged = false
     repeat {
+      stream?.isChanged = false
       fillResponse(upTo: limit)
       guard !waiting.isEmpty, !isBlocked, output.count < limit else { return }
       let bytes = waiting

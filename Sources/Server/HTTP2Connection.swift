@@ -77,6 +77,8 @@ final class HTTP2Connection: HTTPConnection {
   // MARK: Sending
 
   override func changed(_ stream: ServerStream) {
+    guard !stream.isChanged else { return }
+    stream.isChanged = true
     changedStreams.append(stream)
     if changedStreams.count == 1 { onChange() }
   }
@@ -98,7 +100,10 @@ final class HTTP2Connection: HTTPConnection {
     repeat {
       let changed = changedStreams
       changedStreams = []
-      for stream in changed where !stream.isOver { submit(stream) }
+      for stream in changed {
+        stream.isChanged = false
+        if !stream.isOver { submit(stream) }
+      }
       guard send(upTo: limit) else { return fail(NGHTTP2_INTERNAL_ERROR) }
       let drained = drained
       self.drained = []
@@ -215,7 +220,7 @@ final class HTTP2Connection: HTTPConnection {
     do throws(RequestViolation) {
       let head = try block.head(scheme: settings.scheme)
       stream.begin(settings.makeHandler(head, stream))
-      let expects = head.headers.first("expect")?.lowercased() == "100-continue"
+      let expects = block.headers.first("expect")?.lowercased() == "100-continue"
       if expects, !isEnd, !stream.hasResponded, !stream.isOver { session.sendContinue(id) }
     } catch {
       stream.respond(status: error.status, headers: Headers())
@@ -280,7 +285,7 @@ struct HTTP2Block {
     guard method != "CONNECT" else { throw RequestViolation(501) }
     var headers = headers
     let host = headers.first("host")
-    headers.remove("host")
+    for name in ["host", "expect"] { headers.remove(name) }
     if let host, let authority, host.lowercased() != authority.lowercased() { throw RequestViolation() }
     return RequestHead(
       method: method, path: path, authority: authority ?? host ?? "", scheme: scheme, headers: headers,

@@ -24,6 +24,8 @@ class HTTPConnection {
 
   final let settings: Settings
   final var limits: ServerLimits { settings.limits }
+  /// The number of requests that have begun.
+  final var requestCount = 0
   /// Called when there may be more to send, or when reading continues: `fill` is due.
   final var onChange: () -> Void = {}
   /// The bytes to send. The shell that sends them removes them.

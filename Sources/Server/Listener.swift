@@ -130,9 +130,13 @@ package final class Listener {
 
   private func tick() {
     let now = MonotonicClock.now
-    let isLate = deadline.map { now >= $0 } ?? false
+    let late = deadline.map { now - $0 } ?? .seconds(-1)
     for connection in connectionsInOrder {
-      if isLate { connection.end(.stopped) } else { connection.tick(at: now) }
+      switch late {
+      case .seconds(1)...: connection.close(.stopped)
+      case .zero...: connection.end(.stopped)
+      default: connection.tick(at: now, idleTime: deadline == nil ? limits.idleTime : .zero)
+      }
     }
     if completion == nil { setAccepting(true) }
     if !connections.isEmpty || !isAccepting, deadline == nil || !connections.isEmpty { schedule() }

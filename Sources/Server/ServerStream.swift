@@ -23,6 +23,8 @@ package final class ServerStream {
   private var connection: HTTPConnection?
   private(set) var handler: StreamHandler?
   var response = Response()
+  /// Whether the connection is notified of what is to be sent.
+  var isChanged = false
   /// Whether the status was set.
   package private(set) var hasResponded = false
   /// Whether the handler does not receive bytes.
@@ -34,6 +36,7 @@ package final class ServerStream {
 
   init(_ connection: HTTPConnection, id: Int32, isHead: Bool) {
     (self.connection, self.id, self.isHead, hasBody) = (connection, id, isHead, !isHead)
+    connection.requestCount += 1
   }
 
   /// Whether the request is over: nothing is received or sent any more.

@@ -203,6 +203,40 @@ def test_reader_that_does_not_read_is_canceled(start: Start, version: str) -> No
     assert echo.status("VmHWM") < 40_000
 
 
+def test_client_that_does_not_reply_to_pings_is_canceled(start: Start) -> None:
+    echo = start("pingTime=700")
+    path = b"/hold"
+    block = bytes([0x82, 0x86, 0x41, 1, 0x61, 0x04, len(path)]) + path
+    # curl replies.
+    command = ["curl", "-s", HTTP2, f"http://{echo.address}/hold"]
+    with echo.connect() as client, subprocess.Popen(command) as other:
+        client.sendall(PREFACE + bytes([0, 0, len(block), 1, 5, 0, 0, 0, 1]) + block)
+        # PING is frame 6 of 8 bytes.
+        assert bytes([0, 0, 8, 6, 0, 0, 0, 0, 0]) in received(client)
+        time.sleep(2)
+        assert echo.counts()[1] == 1 and other.poll() is None
+        other.kill()
+
+
+def test_connection_with_requests_is_not_idle(start: Start) -> None:
+    echo = start("idleTime=1500")
+    for begin in b"", PREFACE:
+        with echo.connect() as client:
+            began = time.monotonic()
+            client.settimeout(0.2)
+            data = bytearray()
+            while not begin and time.monotonic() - began < 5:
+                client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                data += client.recv(1000)
+                time.sleep(0.1)
+            assert begin or data.count(b"HTTP/1.1 200") > 20
+            client.settimeout(20)
+            client.sendall(begin)
+            began = time.monotonic()
+            received(client)
+            assert 1 < time.monotonic() - began < 6
+
+
 def test_lost_client_cancels_its_requests(start: Start) -> None:
     echo = start()
     command = ["curl", "-s", "--max-time", "0.5", f"http://{echo.address}/hold"]

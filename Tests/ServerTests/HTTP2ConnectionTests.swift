@@ -99,6 +99,17 @@ struct HTTP2ConnectionTests {
     #expect(recorder.exchanges[0].events.isEmpty)
   }
 
+  @Test func sendsContinueIfTheHandlerWaitsForTheBody() {
+    let server = server()
+    let id = client.request([("expect", "100-continue")], body: [], isEnded: false)
+    client.run(with: server)
+    #expect(
+      client.responses[id]?.headers == [":status=100"] && recorder.exchanges[0].head.headers == Headers())
+    recorder.exchanges[0].stream.respond(status: 200, headers: Headers(), body: [])
+    client.run(with: server)
+    #expect(client.responses[id]?.headers == [":status=100", ":status=200"])
+  }
+
   @Test func refusesStreamsOverTheLimit() {
     var limits = ServerLimits()
     limits.streams = 3
