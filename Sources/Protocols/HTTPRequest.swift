@@ -110,25 +110,35 @@ package enum HeaderSyntax {
 
   /// Whether `name` is a token that a caller may set.
   package static func isName(_ name: some StringProtocol) -> Bool {
-    !name.isEmpty
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
+    !name.isEmpty && allBytes(of: String(name), isTokenByte)
+  }
+
+  /// Whether a byte may be part of a token (RFC 9110, section 5.6.2).
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"),
+      UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
   }
 
   /// Whether `value` is valid: no control character except tab, so that it cannot end its line.
   package static func isValue(_ value: some StringProtocol) -> Bool {
-    value.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+    allBytes(of: String(value)) { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+  }
+
+  /// Every header of every call passes this: not generic, so that it is compiled for strings.
+  private static func allBytes(of text: String, _ isAllowed: (UInt8) -> Bool) -> Bool {
+    var text = text
+    return text.withUTF8 { $0.allSatisfy(isAllowed) }
   }
 
   /// Whether `value` contains only printable ASCII, as gRPC requires (PROTOCOL-HTTP2, "ASCII-Value").
   package static func isASCIIValue(_ value: some StringProtocol) -> Bool {
-    value.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    allBytes(of: String(value)) { $0 >= 0x20 && $0 <= 0x7E }
   }
 
   /// Why the value of a header is not sent with gRPC, and what to send instead.

@@ -57,7 +57,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 extension String {
   /// The URL without user name and password.
   package var withoutUserInfo: String {
-    guard let scheme = firstRange(of: "://") else { return self }
+    guard utf8.contains(UInt8(ascii: "@")), let scheme = firstRange(of: "://") else { return self }
     let rest = self[scheme.upperBound...]
     guard let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return self }
     return "\(self[..<scheme.upperBound])\(rest[rest.index(after: at)...])"

@@ -8,10 +8,11 @@ package struct SecretNames: Sendable, Equatable {
   /// The rule without further names.
   package static let standard = SecretNames()
 
-  private static let words: Set = [
+  private static let words = [
     "auth", "authorization", "token", "secret", "password", "credential", "credentials", "cookie", "session",
     "jwt", "signature", "apikey",
-  ]
+  ].map { Array($0.utf8) }
+  private static let (api, key, bin) = (Array("api".utf8), Array("key".utf8), Array("bin".utf8))
   /// Names that the rule would hide, or seems to hide, although a user needs their values.
   private static let exceptions: Set = ["www-authenticate", "proxy-authenticate", "x-session-count"]
 
@@ -50,28 +51,49 @@ package struct SecretNames: Sendable, Equatable {
   }
 
   /// Whether values of the name are secret.
-  package func contains(_ name: some StringProtocol) -> Bool {
-    let whole = name.lowercased()
-    if patterns.contains(where: { Self.matches(whole, $0) }) { return true }
-    guard !Self.exceptions.contains(whole) else { return false }
-    let words = Self.words(of: name)
-    return words.contains(where: Self.words.contains) || words.last == "key"
-      || zip(words, words.dropFirst()).contains { $0 == ("api", "key") }
+  package func contains(_ name: some StringProtocol) -> Bool { contains(String(name)) }
+
+  /// Every header of every call passes this, so it makes no strings.
+  private func contains(_ name: String) -> Bool {
+    if !patterns.isEmpty {
+      let whole = name.lowercased()
+      if patterns.contains(where: { Self.matches(whole, $0) }) { return true }
+    }
+    var name = name
+    return name.withUTF8(Self.hasSecretWord) && !Self.exceptions.contains(name.lowercased())
   }
 
-  /// The words of a name, in lower case, without a final `bin`.
-  private static func words(of name: some StringProtocol) -> [String] {
-    var words = [""]
-    var followsLowerCase = false
-    for scalar in name.unicodeScalars {
-      let isUpperCase = ("A"..."Z").contains(scalar)
-      let separates = "-_.".unicodeScalars.contains(scalar)
-      if separates || isUpperCase && followsLowerCase { words.append("") }
-      followsLowerCase = !isUpperCase && !separates
-      if !separates { words[words.count - 1] += scalar.properties.lowercaseMapping }
+  private static func hasSecretWord(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    let words = words(of: name)
+    for (index, range) in words.enumerated() {
+      let word = name[range]
+      if Self.words.contains(where: { isEqual(word, $0) }) { return true }
+      guard isEqual(word, key) else { continue }
+      if index == words.count - 1 || index > 0 && isEqual(name[words[index - 1]], api) { return true }
     }
-    if words.count > 1, words.last == "bin" { words.removeLast() }
+    return false
+  }
+
+  /// The words of a name, without a final `bin`.
+  private static func words(of name: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+    var words: [Range<Int>] = []
+    var (start, followsLowerCase) = (0, false)
+    for (index, byte) in name.enumerated() {
+      let isUpperCase = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+      let separates = byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+      if separates || isUpperCase && followsLowerCase {
+        words.append(start..<index)
+        start = separates ? index + 1 : index
+      }
+      followsLowerCase = !isUpperCase && !separates
+    }
+    if words.isEmpty || !isEqual(name[start...], bin) { words.append(start..<name.count) }
     return words
+  }
+
+  /// Whether a word has the letters of another, which is in lower case.
+  private static func isEqual(_ word: Slice<UnsafeBufferPointer<UInt8>>, _ other: [UInt8]) -> Bool {
+    word.count == other.count && zip(word, other).allSatisfy { $0 | 0x20 == $1 }
   }
 
   private static func matches(_ name: String, _ pattern: String) -> Bool {
