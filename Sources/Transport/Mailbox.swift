@@ -10,8 +10,10 @@ package final class Mailbox: Sendable {
   }
 
   private let state: Locked<State>
+  /// The thread of the loop.
+  private let thread = currentThreadIdentity()
 
-  /// Makes a mailbox.
+  /// Makes a mailbox, on the thread of its loop.
   ///
   /// - Parameter multi: The multi whose wait ends when work arrives.
   init(_ multi: UnsafeMutableRawPointer) {
@@ -24,6 +26,8 @@ package final class Mailbox: Sendable {
     state.withLock { state in
       guard let multi = state.multi else { return }
       state.work.append(work)
+      // The loop does not wait while there is work.
+      guard currentThreadIdentity() != thread else { return }
       // Within the lock, so that the loop cannot end between the check and the call.
       _ = ccurl_multi_wakeup(multi)
     }
