@@ -5,7 +5,8 @@ enum MessageFlow {
   ///
   /// - Parameter registrations: The interceptors of a call, first to last on the request path.
   static func conflict(among registrations: [InterceptorRegistration]) -> ConfigurationError? {
-    let members = registrations.map { ($0.name, $0.factory.declaration) }
+    guard registrations.count > 1 else { return nil }
+    let members = registrations.map { (name: $0.name, declaration: $0.factory.declaration) }
     return conflict("requests", members, .requestMessage, \.request)
       ?? conflict("responses", members.reversed(), .responseMessage, \.response)
   }
