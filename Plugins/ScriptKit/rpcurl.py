@@ -421,7 +421,7 @@ class _Connection:
     def receive(self):
         """Reads what has come, and queues its lines."""
         try:
-            data = os.read(self.source, 1 << 20)
+            data = os.read(self.source, 1 << 16)
         except BlockingIOError:
             return
         except OSError:
