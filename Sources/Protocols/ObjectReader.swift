@@ -46,7 +46,10 @@ package struct ObjectReader {
 
   /// A member of any type; nil if it is absent or `null`.
   package func value(_ key: String) -> JSONValue? {
-    members.first { $0.name == key }.flatMap { $0.value == .null ? nil : $0.value }
+    for member in members where member.name == key {
+      return if case .null = member.value { nil } else { member.value }
+    }
+    return nil
   }
 
   package func string(_ key: String) throws(LanguageError) -> String? {
@@ -142,7 +145,7 @@ package struct ObjectReader {
 
   /// Metadata as an object: each name with its value, or a list of values.
   package func fields(_ key: String) throws(LanguageError) -> [(name: String, values: [String])] {
-    var fields: [(String, [String])] = []
+    var fields: [(name: String, values: [String])] = []
     for member in try object(key, keys: nil)?.members ?? [] {
       let values = if case .array(let elements) = member.value { elements } else { [member.value] }
       var texts: [String] = []

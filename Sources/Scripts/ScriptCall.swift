@@ -28,7 +28,11 @@ final class ScriptCall: AnyStageInterceptor {
   /// Whether the script has failed: it receives no more of the call.
   private var hasFailed = false
 
-  init(_ host: ScriptHost, _ number: Int, _ facts: CallFacts, _ context: CallContext, _ hello: ScriptHello) {
+  /// - Parameter members: The facts as members of a line.
+  init(
+    _ host: ScriptHost, _ number: Int, _ facts: CallFacts, _ members: JSONObject, _ context: CallContext,
+    _ hello: ScriptHello
+  ) {
     self.host = host
     self.number = number
     self.facts = facts
@@ -37,7 +41,7 @@ final class ScriptCall: AnyStageInterceptor {
     messages = hello.messages
     requirements = hello.requirements
     wantsFinish = hello.wantsFinish
-    lines = ScriptValue(call: number, facts: facts, redaction: host.redaction(of: context))
+    lines = ScriptValue(call: number, facts: members, redaction: host.redaction(of: context))
   }
 
   // MARK: The chain
@@ -51,13 +55,13 @@ final class ScriptCall: AnyStageInterceptor {
   }
 
   func observe(_ observation: Observation) {
-    host.send(lines.line(observation, attributes: takeAttributes()))
+    host.sendLater(lines.line(observation, attributes: takeAttributes()))
   }
 
   func finish(_ outcome: Outcome) {
     if !hasFailed {
       host.replied(to: waiting.count)
-      if wantsFinish { host.send(lines.finish(outcome, attributes: takeAttributes())) }
+      if wantsFinish { host.sendLater(lines.finish(outcome, attributes: takeAttributes())) }
     }
     waiting = [:]
     host.finished(number)

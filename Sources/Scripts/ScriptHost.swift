@@ -10,7 +10,7 @@ import Synchronization
 /// Sendable because it belongs to the thread of the loop of the client that has attached it, which `make` checks.
 final class ScriptHost: @unchecked Sendable {
   private enum State {
-    case running(ScriptPeer, ScriptHello)
+    indirect case running(ScriptPeer, ScriptHello)
     /// Its input is closed; what to do after its end.
     case ending(ScriptPeer, completion: @Sendable () -> Void)
     /// It has ended, and is started for the next call.
@@ -34,6 +34,7 @@ final class ScriptHost: @unchecked Sendable {
   private let thread = Atomic<UInt>(0)
   private var network: FactoryNetwork?
   private var calls: [Int: ScriptCall] = [:]
+  private var facts = ScriptFacts()
   private var lastCall = 0
   /// The number of values that wait for a reply.
   private var awaitedCount = 0
@@ -143,7 +144,7 @@ final class ScriptHost: @unchecked Sendable {
     }
     settings.redaction.reportMissingFields(facts, context)
     lastCall += 1
-    let call = ScriptCall(self, lastCall, facts, context, hello)
+    let call = ScriptCall(self, lastCall, facts, self.facts.members(of: facts), context, hello)
     calls[lastCall] = call
     return call
   }
@@ -194,14 +195,33 @@ final class ScriptHost: @unchecked Sendable {
 
   // MARK: Lines to the script
 
-  /// Sends a line: at once if the script has nothing else to do, and otherwise with the other lines of this round of the loop.
+  /// Sends a line that somebody waits for: at once if the script has nothing else to do, and otherwise with the other lines of
+  /// this round of the loop.
   func send(_ line: [UInt8], awaitsReply: Bool = false) {
-    guard case .running(let peer, _) = state else { return }
-    peer.append(line)
-    freeLines = min(freeLines + Self.credit, Self.firstCredit)
+    guard isRunning else { return }
     let isIdle = awaitedCount == 0
     if awaitsReply { awaitedCount += 1 }
-    guard !isIdle, let network else { return flush() }
+    append(line)
+    if isIdle { flush() } else { flushLater() }
+  }
+
+  /// Sends a line that nobody waits for, with the next one or in the next round of the loop: to be woken for it would cost the
+  /// script more than to read it.
+  func sendLater(_ line: [UInt8]) {
+    guard isRunning else { return }
+    append(line)
+    flushLater()
+  }
+
+  private var isRunning: Bool { if case .running = state { true } else { false } }
+
+  private func append(_ line: [UInt8]) {
+    peer?.append(line)
+    freeLines = min(freeLines + Self.credit, Self.firstCredit)
+  }
+
+  private func flushLater() {
+    guard let network else { return flush() }
     guard !isFlushDue else { return }
     isFlushDue = true
     network.post { [weak self] in

@@ -92,6 +92,8 @@ package struct ScriptReply: Sendable {
     "attributes", "finding", "log", "ask",
   ]
 
+  private static let verdicts = ["message", "bytes", "drop", "fail", "respond", "retry"]
+
   /// Parses a line.
   ///
   /// - Throws: ``LanguageError`` that names the invalid member.
@@ -181,18 +183,24 @@ package struct ScriptReply: Sendable {
   private static func headerChanges(_ object: ObjectReader) throws(LanguageError) -> [HeaderChange] {
     guard let headers = try object.object("headers", keys: ["set", "add", "remove"]) else { return [] }
     var changes = try headers.strings("remove").map { HeaderChange.remove($0) }
-    changes += try headers.fields("set").map { .remove($0.name) }
-    for key in ["set", "add"] {
-      for (name, values) in try headers.fields(key) { changes += values.map { .add(name, $0) } }
+    let (set, added) = (try headers.fields("set"), try headers.fields("add"))
+    for field in set { changes.append(.remove(field.name)) }
+    for fields in [set, added] {
+      for (name, values) in fields {
+        for value in values { changes.append(.add(name, value)) }
+      }
     }
     return changes
   }
 
   private static func verdict(_ object: ObjectReader) throws(LanguageError) -> Verdict? {
-    let given = object.names.filter { ["message", "bytes", "drop", "fail", "respond", "retry"].contains($0) }
-    guard let first = given.first else { return nil }
-    guard given.count == 1 else { throw object.error(given[1], "not with \(first)") }
-    switch first {
+    var given: String?
+    for member in object.members where verdicts.contains(member.name) {
+      if let given { throw object.error(member.name, "not with \(given)") }
+      given = member.name
+    }
+    switch given {
+    case nil: return nil
     case "drop": return try object.bool("drop") == true ? .drop : nil
     case "fail": return try failure(object).map { .fail($0) }
     case "respond": return try response(object).map { .respond($0) }

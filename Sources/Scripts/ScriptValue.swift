@@ -7,7 +7,8 @@ import RPCurlProtocols
 struct ScriptValue {
   /// The number of the call.
   let call: Int
-  let facts: CallFacts
+  /// What the first line says about it.
+  let facts: JSONObject
   /// What is masked.
   var redaction: Redaction
 
@@ -88,11 +89,31 @@ struct ScriptValue {
     line.add("stage", stage)
     line.add("call", call)
     if let value { line.add("value", value) }
-    if let attributes { add(attributes, to: &line) }
+    if let attributes {
+      line.add(membersOf: facts)
+      line.add(attributes: redaction.attributes(attributes))
+    }
     return line
   }
 
-  private func add(_ attributes: CallAttributes, to line: inout JSONObject) {
+  private func add(_ message: MessageValue, to line: inout JSONObject) throws {
+    switch message.content {
+    case .typed(let message)?: line.add("message", raw: try redaction.message(message).json())
+    case .bytes(let bytes)?: line.add("bytes", base64: bytes)
+    case nil: break
+    }
+  }
+}
+
+/// The facts of calls as members of a line. Most calls of a run have those of the call before, which are kept.
+struct ScriptFacts {
+  private var last: CallFacts?
+  private var members = JSONObject()
+
+  /// The facts of a call.
+  mutating func members(of facts: CallFacts) -> JSONObject {
+    if let last, last.reads(as: facts) { return members }
+    var line = JSONObject()
     line.add("method", facts.method.description)
     line.add("kind", facts.kind.rawValue)
     line.add("protocol", facts.protocolName.rawValue)
@@ -104,14 +125,17 @@ struct ScriptValue {
       line.add("response_type", response.name)
     }
     if facts.isSubrequest { line.add("subrequest", raw: "true") }
-    line.add(attributes: redaction.attributes(attributes))
+    (last, members) = (facts, line)
+    return line
   }
+}
 
-  private func add(_ message: MessageValue, to line: inout JSONObject) throws {
-    switch message.content {
-    case .typed(let message)?: line.add("message", raw: try redaction.message(message).json())
-    case .bytes(let bytes)?: line.add("bytes", base64: bytes)
-    case nil: break
-    }
+extension CallFacts {
+  /// Whether a script reads the same of both.
+  fileprivate func reads(as other: CallFacts) -> Bool {
+    method == other.method && kind == other.kind && protocolName == other.protocolName && codec == other.codec
+      && target == other.target && attempt == other.attempt && isOpaque == other.isOpaque
+      && requestType?.name == other.requestType?.name && responseType?.name == other.responseType?.name
+      && isSubrequest == other.isSubrequest
   }
 }

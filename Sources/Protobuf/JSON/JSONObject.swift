@@ -33,6 +33,13 @@ package struct JSONObject {
     text.append(UInt8(ascii: "\""))
   }
 
+  /// Adds the members of another object.
+  package mutating func add(membersOf other: JSONObject) {
+    guard other.text.count > 1 else { return }
+    if text.count > 1 { text.append(UInt8(ascii: ",")) }
+    text.append(contentsOf: other.text[1...])
+  }
+
   /// Makes room for more bytes, so that large values are copied once.
   package mutating func reserve(_ bytes: Int) { text.reserveCapacity(text.count + bytes) }
 
