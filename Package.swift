@@ -179,9 +179,9 @@ let package = Package(
           "Base", "Language", "Engine", "Reports", "Program", "Platform", "Call", "Interceptors",
           "PluginHost",
           "Transport", "Chain", "Protocols", "SchemaTools", "Protobuf", "ProtoCompiler", "CSystem",
-        ], []),
+        ] + (hasServer ? ["Proxy"] : []), []),
       // The files of `rpcurl plugins new`.
-      resources: [.embedInCode("Templates")], swiftSettings: small,
+      resources: [.embedInCode("Templates")], swiftSettings: small + (hasServer ? [.define("SERVER")] : []),
       linkerSettings: archives.isEmpty ? [] : [.unsafeFlags(archives)]),
     // For Swift programs. Not in the program, which needs no concurrency runtime.
     // Calls and interceptors as asynchronous functions.
@@ -272,6 +272,13 @@ if hasServer {
     // The listening side of HTTP. It has no part of RPC.
     source(
       "Server", ["Base", "Language", "Platform", "Protocols", "Transport", "CServer"], settings: strict),
+    // `rpcurl proxy` and `rpcurl serve`: the calls of a listener, each through the chain.
+    source(
+      "Proxy",
+      [
+        "Base", "Language", "Platform", "Program", "Engine", "Server", "Call", "Transport", "Chain",
+        "Protocols", "Reports", "SchemaTools", "Protobuf",
+      ]),
     // A server for the end-to-end tests of the listening side.
     .executableTarget(
       name: "EchoServer",
@@ -316,7 +323,8 @@ if Context.environment["RPCURL_THREADS"] != nil {
     "CEL", "Language", "Protobuf", "ProtoCompiler", "Protocols", "Reports", "SchemaTools", "Validate",
   ]
   let others =
-    ["rpcurl", name("Engine"), name("EngineTests"), name("ServerTests")] + pure.map { name($0) + "Tests" }
+    ["rpcurl", name("Engine"), name("EngineTests"), name("Proxy"), name("ServerTests")]
+    + pure.map { name($0) + "Tests" }
   package.targets.removeAll { others.contains($0.name) || $0.name.hasSuffix("Benchmark") }
   package.products.removeAll { $0.name == "rpcurl" }
 }

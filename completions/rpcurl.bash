@@ -874,6 +874,126 @@ _rpcurl_arguments() {
 -h --help|||flag
 -V --version|||flag'
       positionals='ask:target' ;;
+    proxy) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--reflect --no-reflect||--use-reflection|flag
+--reflect-version||--reflect-protocol|list v1 v1alpha
+--reflect-header|+||at:header
+--no-cache|||flag
+--plaintext|||flag
+-k --insecure|||flag
+--cacert|||file
+--capath|||dir
+-E --cert|||file
+--cert-type|||list PEM P12 DER
+--key||--certkey|file
+--pass|||at:value
+--servername|||none
+--authority|||none
+--tlsv1.2|||flag
+--tlsv1.3|||flag
+--http1.1|||flag
+--http2|||flag
+--http2-prior-knowledge|||flag
+--http3|||flag
+-4 --ipv4|||flag
+-6 --ipv6|||flag
+--unix-socket|||file
+--abstract-unix-socket|||none
+-x --proxy|||none
+-U --proxy-user|||at:value
+--resolve|+||none
+--connect-to|+||none
+--connect-timeout|||none
+--keepalive-time|||none
+--protocol|||list grpc grpc-web connect
+-H --header|+||at:header
+--expand|||flag typed files all
+--var|+||ask:variable
+-u --user|||at:value
+--bearer --oauth2-bearer|||at:value
+-n --netrc|||flag
+--netrc-file|||file
+-A --user-agent|||none
+--codec|||list proto json
+--connect-get|||flag
+--compression|||list identity gzip deflate br zstd snappy
+--accept-compression|||comma identity gzip deflate br zstd snappy
+--rpc-header|+||at:header
+-m --max-time||--timeout|none
+--max-message-size||--max-msg-sz|none
+--seed|||none
+--use|+||ask:use
+--plugin|+||ask:plugin
+--script|+||ask:script
+--no-use|+||ask:use
+--attribute|+||none
+--format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
+--emit-defaults|||flag
+--enum-numbers|||flag
+--int64-numbers|||flag
+--bytes|||list base64 hex text escape
+--proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
+-v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
+--show-secrets|||flag
+--redact|+||none
+--listen|||none
+--listen-cert|||file
+--listen-key|||file
+--listen-name|+||none
+--allow-origin|+||none
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
+      positionals='ask:target' ;;
+    serve) options='--descriptor-set --protoset|+||file
+--proto|+||file
+-I --import-path|+||dir
+--var|+||ask:variable
+--codec|||list proto json
+--connect-get|||flag
+--compression|||list identity gzip deflate br zstd snappy
+--accept-compression|||comma identity gzip deflate br zstd snappy
+--rpc-header|+||at:header
+-m --max-time||--timeout|none
+--max-message-size||--max-msg-sz|none
+--seed|||none
+--use|+||ask:use
+--plugin|+||ask:plugin
+--script|+||ask:script
+--no-use|+||ask:use
+--attribute|+||none
+--format|||list pretty json text binary tsv csv events none sh curl grpcurl buf
+--emit-defaults|||flag
+--enum-numbers|||flag
+--int64-numbers|||flag
+--bytes|||list base64 hex text escape
+--proto-names||--keep-proto-names|flag
+--unknown-fields|||list show drop
+-v --verbose|+|-i --include|flag
+--color||--colour|list auto always never
+--show-secrets|||flag
+--redact|+||none
+--listen|||none
+--listen-cert|||file
+--listen-key|||file
+--listen-name|+||none
+--allow-origin|+||none
+-s --silent|||flag
+-S --show-error|||flag
+--error-format|||list text json
+-K --config|||file
+--profile|||ask:profile
+-h --help|||flag
+-V --version|||flag'
+      positionals='' ;;
     plugins-list) options='--format|||list text json
 --color||--colour|list auto always never
 -s --silent|||flag
@@ -1047,7 +1167,7 @@ _rpcurl_find() {
 
 _rpcurl() {
   local words kept quote typed lead= joins= asked= options positionals nested= kind= same= used=' '
-  local commands='call session run test load list describe template export diff convert health check plugins trust completion version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
+  local commands='call session run test load list describe template export diff convert health check proxy serve plugins trust completion version help' command=call index=1 last word value_of= is_plain= places=() line=() behind=()
   COMPREPLY=()
 
   # Words after the cursor count too, except the one at the cursor.

@@ -40,7 +40,7 @@ package struct CallRequest: Sendable {
   /// The `resolve` entries of the client's earlier requests.
   var formerAddresses: [String] = []
   /// Whether only the name of the method is known: its types are invented, and have no fields.
-  var isOpaque = false
+  package var isOpaque = false
   /// How long the caller keeps the call.
   package var lifetime = CallLifetime.untilItsEnd
   /// Whether a stream of messages is sent only after its last one, and with its length.

@@ -195,7 +195,7 @@ final class ScriptHost: @unchecked Sendable {
 
   // MARK: Lines to the script
 
-  /// Sends a line that somebody waits for: at once if the script has nothing else to do, and otherwise with the other lines of
+  /// Sends a line that awaits a reply, or is one: at once if the script has nothing else to do, and otherwise with the other lines of
   /// this round of the loop.
   func send(_ line: [UInt8], awaitsReply: Bool = false) {
     guard isRunning else { return }
@@ -205,7 +205,7 @@ final class ScriptHost: @unchecked Sendable {
     if isIdle { flush() } else { flushLater() }
   }
 
-  /// Sends a line that nobody waits for, with the next one or in the next round of the loop: to be woken for it would cost the
+  /// Sends a line that is neither, with the next one or in the next round of the loop: to be woken for it would cost the
   /// script more than to read it.
   func sendLater(_ line: [UInt8]) {
     guard isRunning else { return }

@@ -4,6 +4,10 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtocols
 
+#if SERVER
+  import RPCurlProxy
+#endif
+
 /// The program: parses the arguments, runs the command and exits.
 @main
 enum RPCURL {
@@ -151,6 +155,14 @@ enum RPCURL {
     case .trust: try TrustCommand(invocation).run(on: console.output)
     case .diff: try DiffCommand(invocation).run(on: console)
     case .load: try LoadCommand(invocation).run(on: console)
+    case .proxy, .serve:
+      #if SERVER
+        try ProxyCommand(invocation).run(on: console)
+      #else
+        throw Failure(
+          .usage, CommandTable[invocation.command].name, "this build of rpcurl cannot listen",
+          hint: "make release builds all of it")
+      #endif
     }
   }
 }

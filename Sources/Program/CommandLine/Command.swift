@@ -82,7 +82,7 @@ package enum CommandTable {
   /// The names that may be the first argument.
   package static let names = [
     "call", "session", "run", "test", "load", "list", "describe", "template", "export", "diff", "convert",
-    "health", "check", "plugins", "trust", "completion", "version", "help",
+    "health", "check", "proxy", "serve", "plugins", "trust", "completion", "version", "help",
   ]
 
   /// The command of a name of one word.
@@ -104,6 +104,8 @@ package enum CommandTable {
     case "load": .load
     case "version": .version
     case "completion": .completion
+    case "proxy": .proxy
+    case "serve": .serve
     default: nil
     }
   }

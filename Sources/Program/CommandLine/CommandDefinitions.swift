@@ -46,6 +46,8 @@ extension CommandTable {
     case .load: load
     case .test: test
     case .completion: completion
+    case .proxy: proxy
+    case .serve: serve
     }
   }
 
@@ -75,6 +77,44 @@ extension CommandTable {
         echo 'call Hello {"name":"Ada"}' | rpcurl session --plaintext localhost:50051
         """,
       places: [.init("TARGET", target, completion: "ask:target")])
+  }
+
+  private static var proxy: Command {
+    Command(
+      id: .proxy, name: "proxy",
+      summary: "Listen for clients, and make each of their calls through the chain of interceptors.",
+      usage: "rpcurl proxy [OPTIONS] TARGET",
+      discussion: """
+        Clients call with gRPC, gRPC-Web or Connect. Each of their calls becomes one to the target, in the protocol and the codec \
+        of the client unless --protocol and --codec name others; it passes the interceptors and is sent with the options as a call \
+        of rpcurl is. Headers of -H replace those of clients. Methods that the schema does not have pass as bytes.
+
+        A line is printed for each call: its number, method, status, time, protocol, and how many messages were sent and received. With \
+        --format or -v, calls are printed as those of rpcurl call. Ctrl-C ends it; open calls have 5 seconds to end.
+        """,
+      examples: """
+        rpcurl proxy --listen 127.0.0.1:8080 --plaintext localhost:50051
+        rpcurl proxy -v --use fault,code=unavailable,rate=0.3 https://demo.example
+        rpcurl proxy --allow-origin http://localhost:5173 --protocol grpc --plaintext localhost:50051
+        """,
+      places: [.init("TARGET", target, completion: "ask:target")])
+  }
+
+  private static var serve: Command {
+    Command(
+      id: .serve, name: "serve",
+      summary: "Listen for clients, and respond by interceptors: a server of stubs or recorded calls.",
+      usage: "rpcurl serve [OPTIONS]",
+      discussion: """
+        Calls pass the chain of interceptors as those of rpcurl proxy do, but to no server: mock, replay, \
+        plugins or scripts respond. A call to which none of them responds ends with unimplemented. Reflection and the \
+        health service respond from the schema.
+        """,
+      examples: """
+        rpcurl serve --proto demo.proto --use mock,file=stubs.json --listen 127.0.0.1:8080
+        rpcurl serve --descriptor-set demo.binpb --use replay,file=calls.ndjson
+        """,
+      places: [])
   }
 
   private static var run: Command {

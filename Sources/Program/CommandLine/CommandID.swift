@@ -5,6 +5,7 @@ package enum CommandID: UInt8, CaseIterable, Sendable {
   case version
   case trust
   case diff, load, test, completion
+  case proxy, serve
 }
 
 /// A set of commands.
@@ -34,12 +35,14 @@ package struct CommandSet: OptionSet, Sendable {
   static var loadAndTest: CommandSet { CommandSet(rawValue: 0x30000) }
   /// `call`, `session` and `run`.
   static var calls: CommandSet { CommandSet(rawValue: 0x007) }
-  /// The commands that call methods: `calls`, `load` and `test`.
-  static var callers: CommandSet { CommandSet(rawValue: 0x30007) }
-  /// `callers` and `convert`.
+  /// The commands whose calls pass a chain: `calls`, `load`, `test` and `listening`.
+  static var callers: CommandSet { CommandSet(rawValue: 0x1B0007) }
+  /// `calls`, `load`, `test` and `convert`.
   static var callersAndConvert: CommandSet { CommandSet(rawValue: 0x30087) }
-  /// `calls` and `load`.
-  static var callsAndLoad: CommandSet { CommandSet(rawValue: 0x10007) }
+  /// `calls`, `load` and `listening`.
+  static var callsLoadAndListening: CommandSet { CommandSet(rawValue: 0x190007) }
+  /// `calls` and `listening`.
+  static var callsAndListening: CommandSet { CommandSet(rawValue: 0x180007) }
   /// `call`, `run` and `test`.
   static var callRunAndTest: CommandSet { CommandSet(rawValue: 0x20005) }
   /// `call` and `load`.
@@ -48,8 +51,8 @@ package struct CommandSet: OptionSet, Sendable {
   static var callAndTest: CommandSet { CommandSet(rawValue: 0x20001) }
   /// `call`, `load` and `test`.
   static var callLoadAndTest: CommandSet { CommandSet(rawValue: 0x30001) }
-  /// `calls` and `convert`.
-  static var callsAndConvert: CommandSet { CommandSet(rawValue: 0x087) }
+  /// `calls`, `convert` and `listening`.
+  static var callsAndConvert: CommandSet { CommandSet(rawValue: 0x180087) }
   /// `call` and `convert`.
   static var callAndConvert: CommandSet { CommandSet(rawValue: 0x081) }
   /// `call` and `export`.
@@ -57,15 +60,19 @@ package struct CommandSet: OptionSet, Sendable {
   /// `list`, `describe`, `check`, `version` and `plugins list`.
   static var listings: CommandSet { CommandSet(rawValue: 0x2618) }
   /// The commands that connect to a server: `fetching`, `health` and `check`.
-  static var remote: CommandSet { CommandSet(rawValue: 0x383FF) }
-  /// The commands that may ask a server for its schema: `callers`, `list`, `describe`, `template`, `export` and
-  /// `convert`.
-  static var reflecting: CommandSet { CommandSet(rawValue: 0x300FF) }
+  static var remote: CommandSet { CommandSet(rawValue: 0xB83FF) }
+  /// `remote` and `serve`.
+  static var remoteAndServe: CommandSet { CommandSet(rawValue: 0x1B83FF) }
+  /// `proxy` and `serve`.
+  static var listening: CommandSet { CommandSet(rawValue: 0x180000) }
+  /// The commands that may ask a server for its schema: `calls`, `load`, `test`, `list`, `describe`, `template`, `export`,
+  /// `convert` and `proxy`.
+  static var reflecting: CommandSet { CommandSet(rawValue: 0xB00FF) }
   /// The commands that may fetch a schema from a server: `reflecting` and `diff`.
-  static var fetching: CommandSet { CommandSet(rawValue: 0x380FF) }
-  /// The commands that use a schema: `reflecting`, `check` and `plugins check`.
-  static var schemas: CommandSet { CommandSet(rawValue: 0x30AFF) }
+  static var fetching: CommandSet { CommandSet(rawValue: 0xB80FF) }
+  /// The commands that use a schema: `reflecting`, `check`, `plugins check` and `serve`.
+  static var schemas: CommandSet { CommandSet(rawValue: 0x1B0AFF) }
   /// The commands that compile `.proto` files: `schemas` and `diff`.
-  static var compiling: CommandSet { CommandSet(rawValue: 0x38AFF) }
-  static var all: CommandSet { CommandSet(rawValue: 0x7FFFF) }
+  static var compiling: CommandSet { CommandSet(rawValue: 0x1B8AFF) }
+  static var all: CommandSet { CommandSet(rawValue: 0x1FFFFF) }
 }

@@ -34,6 +34,8 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case only, skip, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,
     coverageMin, compare, update, record, replay, mock, listTests, checkFiles,
     formatFiles
+  // The address of rpcurl proxy and rpcurl serve
+  case listen, listenCert, listenKey, listenName, allowOrigin
   // Errors
   case silent, showError, errorFormat
   // Configuration

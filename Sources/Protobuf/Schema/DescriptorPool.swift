@@ -79,6 +79,11 @@ public final class DescriptorPool: Sendable {
     try core.extensionField(named: name).map { Field($0, core) }
   }
 
+  /// Finds the extension of a message with a number.
+  package func extensionField(of type: String, number: UInt32) throws(SchemaError) -> Field? {
+    try core.extensionField(of: type, number: number).map { Field($0, core) }
+  }
+
   /// The options of a `.proto` file; nil if no source has the file.
   package func fileOptions(of name: String) throws(SchemaError) -> DescriptorOptions? {
     try core.fileOptions(of: name)

@@ -76,6 +76,25 @@ extension DescriptorPool {
     }
   }
 
+  /// The name of the file that declares the extension of a message with a number; nil if no source does.
+  package func fileName(
+    declaringExtension number: UInt32, of type: String
+  ) throws(SchemaError) -> String? {
+    try extensionField(of: type, number: number).flatMap { (field) throws(SchemaError) in
+      try fileName(declaring: field.fullName)
+    }
+  }
+
+  /// The descriptors of a file and of all its imports, each after its own imports; nil if no source has the file.
+  package func files(importedBy name: String) throws(SchemaError) -> [[UInt8]]? {
+    guard try serialized(file: name) != nil else { return nil }
+    var files: [[UInt8]] = []
+    for name in try importedFiles(ofFiles: [name]).names {
+      if let (bytes, _) = try serialized(file: name) { files.append(bytes) }
+    }
+    return files
+  }
+
   /// Finds the declaration of a full name, and its file.
   package func declaration(
     named name: String

@@ -79,20 +79,25 @@ struct OptionTableTests {
     }
     let reflecting: [CommandID] = [
       .call, .session, .run, .list, .describe, .template, .export, .convert, .load, .test,
+      .proxy,
     ]
     let sets: [(CommandSet, [CommandID])] = [
       (.call, [.call]), (.list, [.list]), (.template, [.template]), (.convert, [.convert]),
       (.pluginsCheck, [.pluginsCheck]), (.pluginsNew, [.pluginsNew]), (.health, [.health]),
-      (.calls, [.call, .session, .run]), (.callers, [.call, .session, .run, .load, .test]),
+      (.calls, [.call, .session, .run]), (.callers, [.call, .session, .run, .load, .test, .proxy, .serve]),
       (.callersAndConvert, [.call, .session, .run, .load, .test, .convert]),
-      (.callsAndLoad, [.call, .session, .run, .load]),
+      (.callsLoadAndListening, [.call, .session, .run, .load, .proxy, .serve]),
+      (.callsAndListening, [.call, .session, .run, .proxy, .serve]), (.listening, [.proxy, .serve]),
       (.callAndLoad, [.call, .load]), (.callAndTest, [.call, .test]),
       (.callLoadAndTest, [.call, .load, .test]),
-      (.callsAndConvert, [.call, .session, .run, .convert]), (.callAndConvert, [.call, .convert]),
+      (.callsAndConvert, [.call, .session, .run, .convert, .proxy, .serve]),
+      (.callAndConvert, [.call, .convert]),
       (.callAndExport, [.call, .export]), (.listings, [.list, .describe, .check, .pluginsList, .version]),
       (.reflecting, reflecting), (.fetching, reflecting + [.diff]),
-      (.remote, reflecting + [.diff, .health, .check]), (.schemas, reflecting + [.check, .pluginsCheck]),
-      (.compiling, reflecting + [.check, .pluginsCheck, .diff]), (.load, [.load]), (.test, [.test]),
+      (.remote, reflecting + [.diff, .health, .check]),
+      (.remoteAndServe, reflecting + [.diff, .health, .check, .serve]),
+      (.schemas, reflecting + [.check, .pluginsCheck, .serve]),
+      (.compiling, reflecting + [.check, .pluginsCheck, .diff, .serve]), (.load, [.load]), (.test, [.test]),
       (.trust, [.trust]), (.diff, [.diff]), (.all, CommandID.allCases),
     ]
     for (set, commands) in sets {

@@ -12,9 +12,9 @@ import RPCurlTransport
 package struct CallSettings {
   package let target: Target
   package let name: MethodName
-  package let protocolName: ProtocolName
+  package private(set) var protocolName: ProtocolName
   /// How the call is written to the wire and read from it.
-  package let wire: CallParameters
+  package private(set) var wire: CallParameters
   /// The headers of the call.
   package let headers: Headers
   /// The attributes of the call, for its interceptors.
@@ -146,6 +146,15 @@ package struct CallSettings {
     wire.usesGET = options.has(.connectGet)
     if let bytes = options.bytes(.maxMessageSize) { wire.maxMessageBytes = bytes }
     return wire
+  }
+
+  /// These settings for calls in a protocol and a codec.
+  package func with(_ protocolName: ProtocolName, _ codec: CodecName, usesGET: Bool) -> CallSettings {
+    var settings = self
+    settings.protocolName = protocolName
+    settings.wire.codec = codec
+    settings.wire.usesGET = usesGET
+    return settings
   }
 
   /// Takes the settings of the output and of request data from others.

@@ -10,7 +10,7 @@ package enum ConfiguredTarget {
     switch invocation.command {
     case .call, .load:
       return arguments.count == 1 && isMethod(arguments[0].text)
-    case .session, .check: return arguments.isEmpty
+    case .session, .check, .proxy: return arguments.isEmpty
     case .health: return isUsed(withArguments: arguments, asksServer: true)
     case .run: return arguments.count < 2
     case .test: return true
@@ -20,7 +20,7 @@ package enum ConfiguredTarget {
     case .convert:
       return !invocation.has(.noSchema)
         && isUsed(withArguments: arguments, asksServer: invocation.asksServer)
-    case .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff, .completion:
+    case .pluginsList, .pluginsCheck, .pluginsNew, .version, .trust, .diff, .completion, .serve:
       return false
     }
   }

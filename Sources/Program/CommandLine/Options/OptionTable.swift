@@ -2,7 +2,7 @@
 package enum OptionTable {
   // A list of lists: joined, each start of the program would copy all definitions.
   private static let sections = [
-    schema, reflection, server, request, data, chain, output, own, load, test, common,
+    schema, reflection, server, request, data, chain, output, own, load, test, listening, common,
   ]
 
   /// All options, in the order of `OptionID` and of help.

@@ -3,7 +3,7 @@ extension OptionTable {
     Option(
       .format, "--format", .choice("pretty json text binary tsv csv events none sh curl grpcurl buf"), "NAME",
       .output,
-      .calls,
+      .callsAndListening,
       "Format of responses: pretty, json, text, binary, tsv, csv, events or none (default: pretty or json).",
       "pretty is the default on a terminal. json prints one message per line, events all events of the call as NDJSON. Several messages are one per line in "
         + "text format, and each is prefixed with its length (a varint) in binary. tsv and csv print the columns of --filter below "
@@ -88,7 +88,7 @@ extension OptionTable {
       example: "rpcurl -o reply.json https://demo.example demo.v1.Demo/Hello",
       same: [.curl, .buf], expressed: .grpcurl, trust: .effects, isCommon: true, completion: "file"),
     Option(
-      .verbose, "-v --verbose", .count, "", .output, .remote,
+      .verbose, "-v --verbose", .count, "", .output, .remoteAndServe,
       "Show metadata and requests on standard error, and the source of the schema; -vv also the connection.",
       "A message is shown as it was sent, after --set and the interceptors, up to 4 KiB; -vv shows all of it, and what each "
         + "further attempt sends. [redacted] replaces fields with debug_redact in the schema and those with secret names, as --redact "
@@ -114,12 +114,12 @@ extension OptionTable {
       example: "rpcurl --timing https://demo.example demo.v1.Demo/Hello", sessionVerb: "timing",
       trust: .harmless),
     Option(
-      .showSecrets, "--show-secrets", .flag, "", .output, .callsAndLoad,
+      .showSecrets, "--show-secrets", .flag, "", .output, .callsLoadAndListening,
       "Do not redact credentials in the output of -v and --explain.",
       example: "rpcurl -v --show-secrets https://demo.example demo.v1.Demo/Hello", expressed: .all,
       trust: .effects),
     Option(
-      .redact, "--redact", .text, "NAME", .output, .remote,
+      .redact, "--redact", .text, "NAME", .output, .remoteAndServe,
       "Redact the header or attribute NAME in all output; may repeat.",
       "It is secret as authorization is: -v, --explain, --format events, saved scripts, transcripts, reports and the files of "
         + "interceptors show [redacted] in place of its value, and of what repeats it. * at the ends of NAME matches any text. "
@@ -299,7 +299,7 @@ extension OptionTable {
         "rpcurl --error-format json https://demo.example demo.v1.Demo/Hello 2>&1 >reply.json | jq -r .error.code",
       standard: "text", expressed: [.grpcurl, .k6], trust: .harmless),
     Option(
-      .config, "-K --config", .text, "FILE", .configuration, .remote,
+      .config, "-K --config", .text, "FILE", .configuration, .remoteAndServe,
       "Read options from this file only (default: $XDG_CONFIG_HOME/rpcurl/config and the project file .rpcurl).",
       "The file has one option per line, as on the command line but without quotes, and target URL. The command "
         + "line takes precedence, and a project file over the user's. --config /dev/null reads neither. Other commands than call ignore options that they do not have. Lines after "
@@ -307,7 +307,7 @@ extension OptionTable {
       example: "rpcurl --config ci.conf demo.v1.Demo/Hello", expressed: .k6, isConfigurable: false,
       completion: "file"),
     Option(
-      .profile, "--profile", .text, "NAME", .configuration, .remote,
+      .profile, "--profile", .text, "NAME", .configuration, .remoteAndServe,
       "Also read the options of this profile of the configuration files.",
       example: "rpcurl --profile staging demo.v1.Demo/Hello",
       expressed: .k6, isConfigurable: false, isCommon: true, completion: "ask:profile"),

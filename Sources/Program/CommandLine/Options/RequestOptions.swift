@@ -89,7 +89,7 @@ extension OptionTable {
       grpcurl: "rpc-header", same: .grpcurl, expressed: [.curl, .buf, .k6], repeats: true, trust: .header,
       secrecy: .header, completion: "at:header"),
     Option(
-      .maxTime, "-m --max-time", .duration, "DURATION", .request, .remote,
+      .maxTime, "-m --max-time", .duration, "DURATION", .request, .remoteAndServe,
       "Time limit, such as 1.5, 1500ms or 2m; for a call, its deadline.",
       "The deadline of a call is also sent to the server. Each wait for a named pipe or for buf has the same limit. Without "
         + "the option, a call has no limit, and a request for the schema has 10 seconds.",

@@ -1,0 +1,32 @@
+import RPCurlBase
+import RPCurlProgram
+import RPCurlProtocols
+
+/// The line that reports a call of a client.
+struct CallLine {
+  private let number: Int
+  private let method: MethodName
+  private let protocolName: ProtocolName
+  private let begin = MonotonicClock.now
+  private var end: (end: ResponseEnd, time: Duration)?
+  /// The number of messages that the client has sent.
+  var requestCount = 0
+  /// The number of messages of the response.
+  var responseCount = 0
+
+  init(_ number: Int, _ request: RPCurlProtocols.ServerRequest) {
+    (self.number, method, protocolName) = (number, request.start.method, request.protocolName)
+  }
+
+  mutating func end(_ end: ResponseEnd) { self.end = (end, MonotonicClock.now - begin) }
+
+  /// The line with its end.
+  var text: String {
+    guard let (end, time) = end else { return "" }
+    let counts = "\(requestCount) → \(responseCount)"
+    let error = end.error.map { $0.message.isEmpty ? "" : ": \($0.message)" } ?? ""
+    let text =
+      "\(number) \(method) \(end.code.name) \(time.millisecondsText) ms \(protocolName.rawValue) \(counts)"
+    return TerminalText.escape(text + error) + "\n"
+  }
+}

@@ -1,0 +1,126 @@
+import RPCurlBase
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlSchemaTools
+import RPCurlServer
+
+/// A service of gRPC itself to which the schema responds: reflection, and the health of a server without a target.
+enum LocalService {
+  case health
+  case reflection(ProxySchema)
+
+  private static let healthCheck = MethodName(service: "grpc.health.v1.Health", method: "Check")
+  private static let reflection = [
+    "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
+  ]
+
+  /// The service of a method; nil if a call is to be made.
+  ///
+  /// - Parameter isLocal: Whether there is no server that could respond.
+  init?(_ method: MethodName, _ schema: ProxySchema, isLocal: Bool) {
+    if isLocal, method == Self.healthCheck {
+      self = .health
+    } else if !schema.isReflected, Self.reflection.contains(method.service) {
+      self = .reflection(schema)
+    } else {
+      return nil
+    }
+  }
+
+  /// The response to a message, both in JSON.
+  fileprivate func respond(to request: [UInt8]) throws -> JSONValue {
+    switch self {
+    case .health: JSONValue([("status", .string("SERVING"))])
+    case .reflection(let schema): try schema.respond(to: JSONValue(parsing: request))
+    }
+  }
+}
+
+/// A call of a local service.
+final class LocalServiceCall: StreamHandler {
+  private let service: LocalService
+  private let method: MethodDescriptor
+  private let responder: ServerResponder
+
+  init(_ service: LocalService, _ method: MethodDescriptor, _ responder: ServerResponder) {
+    (self.service, self.method, self.responder) = (service, method, responder)
+  }
+
+  func receive(body: RawSpan) {
+    responder.receive(body, respond)
+    if let error = responder.failure { responder.end(ResponseEnd(error: error)) }
+  }
+
+  func receiveEnd() {
+    responder.receiveEnd(respond)
+    responder.end(ResponseEnd(error: responder.failure))
+  }
+
+  func receiveReset(_ reason: ResetReason) { responder.close() }
+
+  func resume() { responder.wantRequest(true) }
+
+  private func respond(to request: [UInt8]) {
+    do {
+      let response = try service.respond(to: Message(method.input, request, responder.codec).json())
+      let message = try Message(method.output, json: Array(response.text.utf8))
+      let bytes = try responder.codec == .json ? message.json() : message.serialized()
+      if try !responder.write(bytes.span.bytes) { responder.wantRequest(false) }
+    } catch {
+      responder.fail(RPCError(.internal, "\(method.name): \(error)", origin: .client))
+    }
+  }
+}
+
+extension ProxySchema {
+  /// The response of the reflection service to a request (grpc/reflection/v1/reflection.proto).
+  fileprivate func respond(to request: JSONValue) throws -> JSONValue {
+    guard case .object(let members) = request,
+      let member = members.first(where: { $0.name != "host" }),
+      let response = try respond(to: member)
+    else { return Self.error(3, "the request names nothing", request) }
+    return JSONValue([("originalRequest", request), response])
+  }
+
+  private func respond(to member: JSONValue.Member) throws -> (String, JSONValue)? {
+    switch (member.name, member.value) {
+    case ("listServices", _):
+      let names = ownServiceNames.map { JSONValue([("name", .string($0))]) }
+      return ("listServicesResponse", JSONValue([("service", .array(names))]))
+    case ("fileByFilename", .string(let name)): return try files(name)
+    case ("fileContainingSymbol", .string(let symbol)):
+      return try files(pool.fileName(declaring: symbol))
+    case ("fileContainingExtension", let value):
+      guard case .string(let type)? = value["containingType"],
+        case .number(let text)? = value["extensionNumber"], let number = UInt32(text)
+      else { return nil }
+      return try files(pool.fileName(declaringExtension: number, of: type))
+    default: return nil
+    }
+  }
+
+  /// A file and its imports.
+  private func files(_ name: String?) throws -> (String, JSONValue) {
+    guard let name, let files = try pool.files(importedBy: name) else {
+      return Self.notFound
+    }
+    let encoded = files.map { JSONValue.string(Base64.encode($0)) }
+    return ("fileDescriptorResponse", JSONValue([("fileDescriptorProto", .array(encoded))]))
+  }
+
+  private static let notFound = (
+    "errorResponse",
+    JSONValue([("errorCode", .number("5")), ("errorMessage", .string("the schema does not have it"))])
+  )
+
+  private static func error(_ code: Int, _ text: String, _ request: JSONValue) -> JSONValue {
+    let error = JSONValue([("errorCode", .number("\(code)")), ("errorMessage", .string(text))])
+    return JSONValue([("originalRequest", request), ("errorResponse", error)])
+  }
+}
+
+extension JSONValue {
+  fileprivate init(_ members: [(String, JSONValue)]) {
+    self = .object(members.map { Member(name: $0, value: $1) })
+  }
+}

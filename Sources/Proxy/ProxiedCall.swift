@@ -1,0 +1,153 @@
+import RPCurlCall
+import RPCurlChain
+import RPCurlEngine
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlServer
+
+/// A call that has arrived, and the one that is made of it: what one receives the other sends, as fast as both can.
+final class ProxiedCall: StreamHandler, CallObserver {
+  let number: Int
+  /// Also observes the call; nil if only a line is printed.
+  let printer: CallPrinter?
+  private(set) var line: CallLine
+  private let responder: ServerResponder
+  private let method: MethodDescriptor
+  /// The codec of the call that is made.
+  private let codec: CodecName
+  private let whenFinished: (ProxiedCall) -> Void
+  private var call: Call?
+
+  init(
+    _ number: Int, _ responder: ServerResponder, _ plan: CallPlan, _ printer: CallPrinter?, _ line: CallLine,
+    whenFinished: @escaping (ProxiedCall) -> Void
+  ) {
+    (self.number, self.responder, method, codec) = (number, responder, plan.method, plan.wire.codec)
+    (self.printer, self.line, self.whenFinished) = (printer, line, whenFinished)
+    findings = printer?.findings ?? FindingCollector()
+  }
+
+  /// The findings of interceptors.
+  let findings: FindingCollector
+
+  func start(_ call: Call) {
+    self.call = call
+    printer?.call = call
+    call.start()
+  }
+
+  // MARK: From the client
+
+  func receive(body: RawSpan) {
+    responder.receive(body) { send($0) }
+    if let error = responder.failure { end(error) }
+  }
+
+  func receiveEnd() {
+    responder.receiveEnd { send($0) }
+    if let error = responder.failure { end(error) } else { call?.finishSending() }
+  }
+
+  func receiveReset(_ reason: ResetReason) {
+    responder.close()
+    call?.cancel(
+      reason == .timeout ? "the client did not read or send in time" : "the client has canceled the call")
+  }
+
+  func resume() { call?.wantResponse(true) }
+
+  private func send(_ message: [UInt8]) {
+    guard let call else { return }
+    line.requestCount += 1
+    guard codec != responder.codec else { return call.send(.bytes(message)) }
+    do {
+      call.send(try call.serialized(.typed(Message(method.input, message, responder.codec))))
+    } catch {
+      responder.fail(
+        RPCError(.invalidArgument, "the request is no \(method.input.name): \(error)", origin: .client))
+    }
+  }
+
+  /// The request is invalid.
+  private func end(_ error: RPCError) {
+    responder.end(ResponseEnd(error: error))
+    call?.cancel(error.message)
+  }
+
+  // MARK: From the call
+
+  func receive(_ event: CallEvent<Payload>) throws(RPCError) {
+    switch event {
+    case .responseStart(let start): responder.respond(start)
+    case .responseMessage(let message): try deliver(message)
+    case .responseEnd(let end):
+      line.end(end)
+      responder.end(end)
+    case .requestStart, .requestMessage, .requestEnd, .metrics: break
+    }
+    try printer?.receive(event)
+    guard case .metrics = event else { return }
+    call = nil
+    whenFinished(self)
+  }
+
+  func receive(message: RawSpan) throws(RPCError) {
+    guard codec == responder.codec else { return try receive(.responseMessage(.bytes(message.copyBytes()))) }
+    line.responseCount += 1
+    try write(message)
+    try printer?.receive(message: message)
+  }
+
+  func receive(wire event: CallEvent<MessageSize>) { printer?.receive(wire: event) }
+
+  func receive(sent message: [UInt8], isRepeated: Bool) {
+    printer?.receive(sent: message, isRepeated: isRepeated)
+  }
+
+  func attemptEnded(_ report: AttemptReport) { printer?.attemptEnded(report) }
+
+  func wantInput(_ isWanted: Bool) { responder.wantRequest(isWanted) }
+
+  private func deliver(_ message: Payload) throws(RPCError) {
+    line.responseCount += 1
+    let bytes: [UInt8]
+    do {
+      bytes = try message.bytes(in: responder.codec, from: codec, method.output)
+    } catch {
+      throw RPCError(
+        .internal, "the response has no form in \(responder.codec.rawValue): \(error)", origin: .client)
+    }
+    try write(bytes.span.bytes)
+  }
+
+  private func write(_ message: RawSpan) throws(RPCError) {
+    if try !responder.write(message) { call?.wantResponse(false) }
+  }
+}
+
+extension Payload {
+  /// The message in a codec.
+  ///
+  /// - Parameters:
+  ///   - other: The codec of the bytes.
+  ///   - type: The type of the message.
+  fileprivate func bytes(in codec: CodecName, from other: CodecName, _ type: MessageType) throws -> [UInt8] {
+    switch self {
+    case .bytes(let bytes):
+      guard codec != other else { return bytes }
+      return try Payload.typed(Message(type, bytes, other)).bytes(in: codec, from: codec, type)
+    case .typed(let message): return codec == .json ? try message.json() : message.serialized()
+    }
+  }
+}
+
+extension Message {
+  /// A message of bytes in a codec. A newer schema may have more fields.
+  init(_ type: MessageType, _ bytes: [UInt8], _ codec: CodecName) throws {
+    switch codec {
+    case .proto: try self.init(type, serialized: bytes)
+    case .json: try self.init(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
+    }
+  }
+}

@@ -1,0 +1,196 @@
+import RPCurlBase
+import RPCurlCall
+import RPCurlChain
+import RPCurlEngine
+import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlServer
+import RPCurlTransport
+
+/// The calls of a listener: each request is checked, and becomes a call through the chain. It belongs to the loop's thread.
+final class ProxiedCalls {
+  /// What differs between the plans of calls.
+  private struct PlanKey: Hashable {
+    let method: MethodName
+    let protocolName: ProtocolName
+    let codec: CodecName
+    let isGET: Bool
+  }
+
+  /// The number of plans that are kept. Clients choose the names of methods.
+  private static let maxPlans = 1000
+
+  private let options: Invocation
+  private let settings: CallSettings
+  private let chain: ChainSource
+  private let schema: ProxySchema
+  private let client: LoopClient
+  private let console: Console
+  private let origins: CrossOrigin
+  private let serverOptions: ServerOptions
+  /// Whether there is no server: the chain must respond.
+  private let isLocal: Bool
+  private var plans: [PlanKey: CallPlan] = [:]
+  private var running: [Int: ProxiedCall] = [:]
+  private var count = 0
+  private var isOutputBehind = false
+  /// Whether an interceptor has reported a failure.
+  private(set) var hasFailedFinding = false
+
+  init(
+    _ options: Invocation, _ settings: CallSettings, _ chain: ChainSource, _ schema: ProxySchema,
+    _ client: LoopClient, _ console: Console, _ origins: CrossOrigin, isLocal: Bool
+  ) {
+    (self.options, self.settings, self.chain, self.schema) = (options, settings, chain, schema)
+    (self.client, self.console, self.origins, self.isLocal) = (client, console, origins, isLocal)
+    serverOptions = ServerOptions(maxMessageBytes: settings.wire.maxMessageBytes)
+  }
+
+  /// The number of calls that have not finished.
+  var runningCount: Int { running.count }
+
+  /// Sets whether the reader of the output is behind.
+  func setOutputBehind(_ isBehind: Bool) {
+    isOutputBehind = isBehind
+    for call in running.values { call.printer?.setOutputBehind(isBehind) }
+  }
+
+  /// Makes the handler of a request; nil if the response was made already.
+  func receive(_ head: RequestHead, _ stream: ServerStream) -> (any StreamHandler)? {
+    let arrived = ServerRequestHead(
+      method: head.method, path: head.path, authority: head.authority, headers: head.headers,
+      isHTTP2: head.version == .http2)
+    let fields: Headers
+    switch origins.decide(arrived) {
+    case .accept(let added): fields = added
+    case .respond(let response):
+      stream.send(response, Headers())
+      return nil
+    }
+    let method = arrived.methodName.flatMap(schema.method)
+    let known = method.map { ServerMethod(kind: $0.kind, allowsGET: $0.hasNoSideEffects) }
+    switch ServerProtocols.receive(arrived, known, serverOptions) {
+    case .refusal(let response):
+      stream.send(response, fields)
+      return nil
+    case .call(let inbound):
+      let responder = ServerResponder(stream, inbound, fields)
+      if let method, let service = LocalService(inbound.request.start.method, schema, isLocal: isLocal) {
+        return LocalServiceCall(service, method, responder)
+      }
+      return start(inbound, method, responder)
+    }
+  }
+
+  private func start(
+    _ inbound: any ServerProtocol, _ method: MethodDescriptor?, _ responder: ServerResponder
+  ) -> (any StreamHandler)? {
+    count += 1
+    let number = count
+    do {
+      let plan = try plan(inbound.request, method)
+      let prints = settings.verbosity > 0 || options.format != nil
+      let output = CallOutput(console.output, isDirect: true)
+      let printer = prints ? CallPrinter(plan, output: output, index: number) : nil
+      let observer = ProxiedCall(
+        number, responder, plan, printer, CallLine(number, inbound.request)
+      ) { [weak self] in
+        self?.finished($0)
+      }
+      let request = try request(of: plan, inbound.request, isOpaque: method == nil, observer)
+      let call = client.makeCall(request, observer: observer)
+      running[number] = observer
+      observer.start(call)
+      if isOutputBehind { printer?.setOutputBehind(true) }
+      return observer
+    } catch {
+      let failure = error as? RPCError ?? RPCError(.internal, "\(error)", origin: .client)
+      responder.end(ResponseEnd(error: failure))
+      return nil
+    }
+  }
+
+  /// The request of a call: what options say, and what the client has sent.
+  private func request(
+    of plan: CallPlan, _ arrived: RPCurlProtocols.ServerRequest, isOpaque: Bool, _ observer: ProxiedCall
+  ) throws -> CallRequest {
+    var request = try plan.request(
+      log: console.log(showingDebug: settings.verbosity > 1), onFinding: observer.findings.sink, nil)
+    request.isOpaque = isOpaque
+    request.headers = arrived.start.headers.replacing(settings.headers)
+    request.timeout = [arrived.timeout, settings.timeout].compactMap(\.self).min()
+    request.reportsMessages = observer.printer != nil && settings.verbosity > 0
+    if isLocal { request.interceptors.append(Self.unanswered) }
+    return request
+  }
+
+  /// The plan of a method, whose types are invented if the schema does not have it.
+  private func plan(_ request: RPCurlProtocols.ServerRequest, _ method: MethodDescriptor?) throws -> CallPlan
+  {
+    let protocolName = options.text(.protocolName) == nil ? request.protocolName : settings.protocolName
+    let key = PlanKey(
+      method: request.start.method, protocolName: protocolName,
+      codec: codec(of: request, protocolName, isKnown: method != nil),
+      isGET: request.isGET && protocolName == .connect)
+    if let plan = plans[key] { return plan }
+    let known = try method ?? OpaqueMethod.descriptor(of: key.method, request.kind ?? .bidiStreaming)
+    var plan = try CallPlan(
+      options, settings.with(protocolName, key.codec, usesGET: key.isGET), (schema.pool, known),
+      reflection: nil,
+      sharesConnection: true)
+    plan.chain = chain
+    if plans.count >= Self.maxPlans { plans = [:] }
+    plans[key] = plan
+    return plan
+  }
+
+  /// The codec of the call that is made: that of the client, but few servers of gRPC have another than protobuf.
+  private func codec(
+    of request: RPCurlProtocols.ServerRequest, _ protocolName: ProtocolName, isKnown: Bool
+  ) -> CodecName {
+    if options.text(.codec) != nil { return settings.wire.codec }
+    return isKnown && protocolName != .connect ? .proto : request.start.codec
+  }
+
+  private func finished(_ call: ProxiedCall) {
+    running[call.number] = nil
+    if let printer = call.printer {
+      if printer.conclude() == .assertion { hasFailedFinding = true }
+      return
+    }
+    console.output.print(call.line.text)
+    for finding in call.findings.removeAll() where finding.kind == .failure {
+      hasFailedFinding = true
+      console.output.remark(TerminalText.escape("\(call.number) assertion failed: \(finding.text)") + "\n")
+    }
+  }
+
+  /// The innermost interceptor of a server without a target: no other has responded.
+  private static let unanswered = InterceptorRegistration(
+    name: "serve", factory: ClosureFactory { call, _ in Unanswered(method: call.method) }, priority: Int.min)
+
+  private final class Unanswered: StagedInterceptor {
+    private let method: MethodName
+    let stages = Stages.requestStart
+
+    init(method: MethodName) { self.method = method }
+
+    func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
+      token.fail(
+        RPCError(
+          .unimplemented, "nothing responds to \(method): add a stub with --use mock,file=FILE",
+          origin: .interceptor("serve")))
+    }
+  }
+}
+
+extension Headers {
+  /// These fields without those that others have, and the others.
+  fileprivate func replacing(_ others: Headers) -> Headers {
+    var headers = self
+    for field in others.fields { headers.remove(field.name) }
+    return headers.appending(others)
+  }
+}

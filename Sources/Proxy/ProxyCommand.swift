@@ -1,0 +1,145 @@
+import RPCurlBase
+import RPCurlCall
+import RPCurlChain
+import RPCurlEngine
+import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+import RPCurlReports
+import RPCurlServer
+import RPCurlTransport
+
+/// `rpcurl proxy` and `rpcurl serve`: listens, and makes of each call that arrives a call through the chain.
+package struct ProxyCommand {
+  /// How long open calls may run after Ctrl-C.
+  private static let drainTime = Duration.seconds(5)
+
+  private let options: Invocation
+
+  package init(_ invocation: Invocation) {
+    options = invocation
+  }
+
+  package func run(on console: Console) throws {
+    let address = try address()
+    let names = Self.names(of: address) + options.texts(.listenName)
+    let identity = try identity(names)
+    let (target, settings, clients) = try settings(console)
+    let chain = try ChainSource(
+      ChainArguments(options), ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout)
+    )
+    defer { chain.unload() }
+    let client = try clients.client()
+    defer { chain.conclude(client, log: console.log(showingDebug: settings.verbosity > 1)) }
+    let schema = try ProxySchema(
+      options, target.map { _ in try settings.reflection(options, clients) }, console)
+    let origins = CrossOrigin(hosts: names, origins: try origins(settings))
+    let calls = ProxiedCalls(
+      options, settings, chain, schema, client, console, origins, isLocal: target == nil)
+    let listener: Listener
+    do throws(SystemError) {
+      listener = try Listener(address, tls: identity, loop: client.loop) { calls.receive($0, $1) }
+    } catch {
+      throw Failure(.usage, "--listen", error.reason, hint: error.hint)
+    }
+    announce(listener.address, isTLS: identity != nil, target, address, console)
+    var isStopped = false
+    // Ctrl-C is the usual end.
+    let (_, status) = try CommandLoop(client.loop).run(
+      flushing: console, progress: { Progress() }, whenBehind: { calls.setOutputBehind($0) },
+      onInterrupt: { listener.stop(within: Self.drainTime) { isStopped = true } },
+      until: { isStopped && calls.runningCount == 0 && !client.hasLingeringCalls },
+      conclude: { calls.hasFailedFinding ? .assertion : nil })
+    if let status { throw Failure(reported: status) }
+  }
+
+  // MARK: Options
+
+  private func address() throws(Failure) -> ListenAddress {
+    let text = options.text(.listen) ?? "127.0.0.1:0"
+    do throws(LanguageError) {
+      return try ListenAddress(parsing: text)
+    } catch {
+      throw Failure(.usage, "--listen", error.reason, hint: error.hint)
+    }
+  }
+
+  /// The names by which clients reach an address.
+  private static func names(of address: ListenAddress) -> [String] {
+    switch address {
+    case .unix: ["localhost"]
+    case .host(let host, _):
+      Origin.isLocal(host: host) ? [host] + ["localhost", "127.0.0.1", "::1"].filter { $0 != host } : [host]
+    }
+  }
+
+  private func identity(_ names: [String]) throws(Failure) -> TLSIdentity? {
+    guard let certificate = options.text(.listenCert) else {
+      guard options.text(.listenKey) != nil else { return nil }
+      throw Failure(.usage, "--listen-key", "requires --listen-cert")
+    }
+    do throws(SystemError) {
+      guard certificate.hasPrefix("new:") else {
+        return try TLSIdentity(
+          certificateFile: certificate, keyFile: options.text(.listenKey) ?? certificate)
+      }
+      let made = try MadeCertificate(names: names)
+      try made.writeAuthority(to: String(certificate.dropFirst(4)))
+      return made.identity
+    } catch {
+      throw Failure(
+        .usage, "--listen-cert", "\(error.path.map { "\($0): " } ?? "")\(error.reason)", hint: error.hint)
+    }
+  }
+
+  private func origins(_ settings: CallSettings) throws(Failure) -> [String] {
+    let origins = options.texts(.allowOrigin)
+    guard origins.contains(CrossOrigin.anyOrigin) else { return origins }
+    let hasCredentials =
+      settings.headers.fields.contains { settings.secretNames.contains($0.name) }
+      || settings.baseConnection.certificate != nil || settings.baseConnection.netrcFile != nil
+    guard !hasCredentials else {
+      throw Failure(
+        .usage, "--allow-origin *", "pages of all sites could use the credentials that are added to calls",
+        hint: "name the origins, such as --allow-origin http://localhost:5173")
+    }
+    return origins
+  }
+
+  /// The settings of the calls that are made. Without a target, the chain must respond to all of them.
+  private func settings(_ console: Console) throws -> (Target?, CallSettings, ClientSource) {
+    let given = options.positionals.first ?? options.configuredTarget
+    var target: Target?
+    if options.command == .proxy {
+      guard let given else {
+        throw Failure(
+          .usage, "missing argument", "TARGET", hint: "rpcurl proxy [OPTIONS] TARGET; rpcurl serve needs none"
+        )
+      }
+      do throws(Failure) {
+        target = try Target.parse(server: given.text, options.tls(console))
+      } catch {
+        throw error.at(given.origin)
+      }
+    }
+    let settings = try CallSettings(
+      options, headers: options.all(.header), target ?? Target.parse(server: "http://localhost", .never),
+      MethodName(service: "", method: ""), isTerminal: console.output.isTerminal,
+      ArgumentSources(environment: EnvironmentVariables.value, secrets: console.secrets))
+    return (target, settings, ClientSource(console, options))
+  }
+
+  private func announce(
+    _ place: String, isTLS: Bool, _ target: Target?, _ address: ListenAddress, _ console: Console
+  ) {
+    let url = place.hasPrefix("unix:") ? place : "\(isTLS ? "https" : "http")://\(place)"
+    let way = target.map { " for \($0.name)" } ?? ""
+    console.error.remark(TerminalText.escape("listening on \(url)\(way)") + "\n")
+    if !address.isLocal {
+      console.error.remark(
+        "rpcurl: warning: other machines can connect, and make calls with what options add\n")
+    }
+  }
+}

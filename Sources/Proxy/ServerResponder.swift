@@ -1,0 +1,95 @@
+import RPCurlProtocols
+import RPCurlServer
+
+/// The server's side of one call: its protocol, and the HTTP stream that it writes to.
+final class ServerResponder {
+  private let stream: ServerStream
+  private let inbound: any ServerProtocol
+  /// The fields that each head of the response has.
+  private let fields: Headers
+  /// Why the request is invalid. The rest of it is ignored.
+  private(set) var failure: RPCError?
+  private var isOver = false
+
+  init(_ stream: ServerStream, _ inbound: any ServerProtocol, _ fields: Headers) {
+    (self.stream, self.inbound, self.fields) = (stream, inbound, fields)
+  }
+
+  /// The codec of the client.
+  var codec: CodecName { inbound.request.start.codec }
+
+  // MARK: The request
+
+  /// Receives a piece of the body.
+  func receive(_ body: RawSpan, _ deliver: ([UInt8]) -> Void) {
+    var offset = 0
+    do throws(RPCError) {
+      while failure == nil, !isOver, offset < body.byteCount {
+        try inbound.receive(body: body, from: &offset) { deliver($0.copyBytes()) }
+      }
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// Receives the end of the body.
+  func receiveEnd(_ deliver: ([UInt8]) -> Void) {
+    guard failure == nil, !isOver else { return }
+    do throws(RPCError) {
+      try inbound.receiveEnd { deliver($0.copyBytes()) }
+    } catch {
+      fail(error)
+    }
+  }
+
+  /// The request is invalid.
+  func fail(_ error: RPCError) {
+    if failure == nil { failure = error }
+  }
+
+  /// Pauses or resumes the body of the request.
+  func wantRequest(_ isWanted: Bool) {
+    if isWanted { stream.resumeReading() } else { stream.pauseReading() }
+  }
+
+  /// The client has gone.
+  func close() { isOver = true }
+
+  // MARK: The response
+
+  func respond(_ start: ResponseStart) {
+    guard !isOver else { return }
+    send(inbound.respond(start))
+  }
+
+  /// Writes a message; returns whether more may be written now.
+  func write(_ message: RawSpan) throws(RPCError) -> Bool {
+    guard !isOver else { return true }
+    var body: [UInt8] = []
+    send(try inbound.encode(message, into: &body))
+    return stream.write(body)
+  }
+
+  /// Ends the response. Only the first time has an effect.
+  func end(_ end: ResponseEnd) {
+    guard !isOver else { return }
+    isOver = true
+    stream.send(inbound.end(end), fields)
+  }
+
+  private func send(_ head: ServerResponseHead?) {
+    guard let head else { return }
+    stream.respond(status: head.status, headers: head.headers.appending(fields))
+  }
+}
+
+extension ServerStream {
+  /// Sends what ends a response.
+  ///
+  /// - Parameter fields: The fields that each head of the response has.
+  func send(_ response: ServerResponse, _ fields: Headers) {
+    if let head = response.head { respond(status: head.status, headers: head.headers.appending(fields)) }
+    if !response.body.isEmpty { write(response.body) }
+    end(trailers: response.trailers)
+  }
+}
