@@ -279,6 +279,8 @@ if hasServer {
         "Base", "Language", "Platform", "Program", "Engine", "Server", "Call", "Transport", "Chain",
         "Protocols", "Reports", "SchemaTools", "Protobuf",
       ]),
+    tests(
+      "Proxy", ["Base", "Chain", "Protocols", "Protobuf", "ProtobufSupport", "SchemaTools", "CFakeCurl"]),
     // A server for the end-to-end tests of the listening side.
     .executableTarget(
       name: "EchoServer",
@@ -323,7 +325,7 @@ if Context.environment["RPCURL_THREADS"] != nil {
     "CEL", "Language", "Protobuf", "ProtoCompiler", "Protocols", "Reports", "SchemaTools", "Validate",
   ]
   let others =
-    ["rpcurl", name("Engine"), name("EngineTests"), name("Proxy"), name("ServerTests")]
+    ["rpcurl", name("Engine"), name("EngineTests"), name("Proxy"), name("ProxyTests"), name("ServerTests")]
     + pure.map { name($0) + "Tests" }
   package.targets.removeAll { others.contains($0.name) || $0.name.hasSuffix("Benchmark") }
   package.products.removeAll { $0.name == "rpcurl" }

@@ -28,7 +28,7 @@ enum LocalService {
   }
 
   /// The response to a message, both in JSON.
-  fileprivate func respond(to request: [UInt8]) throws -> JSONValue {
+  func respond(to request: [UInt8]) throws -> JSONValue {
     switch self {
     case .health: JSONValue([("status", .string("SERVING"))])
     case .reflection(let schema): try schema.respond(to: JSONValue(parsing: request))

@@ -11,10 +11,14 @@ final class ProxySchema {
   /// Whether the server itself has described it.
   let isReflected: Bool
 
+  init(_ pool: DescriptorPool, isReflected: Bool) {
+    (self.pool, self.isReflected) = (pool, isReflected)
+  }
+
   /// Reads the files that options name, and asks the server for the rest.
   ///
   /// - Parameter server: The server as a source; nil if there is none.
-  init(_ options: Invocation, _ server: ReflectionSource?, _ console: Console) throws {
+  convenience init(_ options: Invocation, _ server: ReflectionSource?, _ console: Console) throws {
     var sources = try SchemaSource.sources(options, console.error, waitLimit: options.duration(.maxTime))
     var isReflected = false
     if var server, options.asksServer {
@@ -30,8 +34,8 @@ final class ProxySchema {
           TerminalText.escape("rpcurl: \(message.what): \(message.why); calls pass as bytes") + "\n")
       }
     }
-    self.isReflected = isReflected
-    pool = try SchemaSource.pool(sources + [SchemaSource.builtInServices])
+    self.init(
+      try SchemaSource.pool(sources + [SchemaSource.builtInServices]), isReflected: isReflected)
   }
 
   /// The names of the services, without those of gRPC itself that no other source has.

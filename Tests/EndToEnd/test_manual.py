@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import manual
-from harness import ROOT, RPCURL
+from harness import ROOT, RPCURL, closed_port
 
 PAGES = sorted(page.name for page in (ROOT / "man").glob("rpcurl*.1"))
 EXAMPLES = [(page, number) for page in PAGES for number in range(len(manual.examples(page)))]
@@ -58,6 +58,8 @@ def test_examples_succeed(page, number, place, descriptor_set, request, tmp_path
         if address in script:
             server = request.getfixturevalue(fixture)
             replacing.append((address, f"localhost:{server.port}"))
+    if "127.0.0.1:8090" in script:
+        replacing.append(("127.0.0.1:8090", f"127.0.0.1:{closed_port()}"))
     if "demo.sock" in script:
         # A socket's name must be short.
         socket = tmp_path_factory.mktemp("socket") / "s"

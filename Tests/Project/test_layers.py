@@ -26,6 +26,7 @@ LAYERS = [
     {"Interceptors"},
     {"Program", "Client"},
     {"Engine", "ClientTesting", "ClientSwiftProtobuf", "ClientInterceptors"},
+    {"Proxy"},
     {"rpcurl"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

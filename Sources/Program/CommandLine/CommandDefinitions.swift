@@ -94,7 +94,7 @@ extension CommandTable {
         """,
       examples: """
         rpcurl proxy --listen 127.0.0.1:8080 --plaintext localhost:50051
-        rpcurl proxy -v --use fault,code=unavailable,rate=0.3 https://demo.example
+        rpcurl proxy -v --use fault,abort=unavailable,abort-percent=33 https://demo.example
         rpcurl proxy --allow-origin http://localhost:5173 --protocol grpc --plaintext localhost:50051
         """,
       places: [.init("TARGET", target, completion: "ask:target")])

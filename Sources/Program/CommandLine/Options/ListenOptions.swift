@@ -1,5 +1,5 @@
 extension OptionTable {
-  /// The options of `proxy` and `serve`: where they listen, and for whom.
+  /// The options of `proxy` and `serve`: their address and their clients.
   static let listening: [Option] = [
     Option(
       .listen, "--listen", .text, "HOST:PORT|unix:PATH", .own, .listening,
