@@ -11,9 +11,9 @@ final class HTTP2Connection: HTTPConnection {
 
   private let session: HTTP2Session
   private var streams: [Int: ServerStream] = [:]
-  /// Streams whose request is complete.
+  /// Streams with something to send that nghttp2 is not notified of yet.
   private var changedStreams: [ServerStream] = []
-  /// Streams whose response was sent in part.
+  /// Streams of which something was sent, whose handlers may wait for that.
   private var drained: [ServerStream] = []
   /// The fields that arrive.
   private var block: HTTP2Block?
