@@ -68,20 +68,17 @@ package struct MadeCertificate {
   }
 
   /// The names that the authority may sign for. A kind of name without a name is excluded: it would be permitted otherwise.
+  ///
+  /// Addresses of the certificate have no rule: BoringSSL, and with it gRPC and Chromium, rejects an address to which a rule
+  /// applies. The key of the authority does not exist any longer.
   private static func constraints(_ names: [String]) -> String {
-    let addresses = names.compactMap { name in
-      IPAddress.bytes(name).map { $0.count == 4 ? "\(name)/255.255.255.255" : "\(name)/\(ipv6Mask)" }
-    }
     let hosts = names.filter { IPAddress.bytes($0) == nil }
     var rules = (hosts.isEmpty ? ["invalid"] : hosts).map { "permitted;DNS:\($0)" }
-    rules += addresses.map { "permitted;IP:\($0)" }
-    if addresses.isEmpty {
+    if hosts.count == names.count {
       rules += ["excluded;IP:0.0.0.0/0.0.0.0", "excluded;IP:::/::"]
     }
     return rules.joined(separator: ",")
   }
-
-  private static let ipv6Mask = "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"
 
   /// Makes a certificate. The caller frees it.
   private static func certificate(
