@@ -27,6 +27,7 @@ package struct ProxyCommand {
     let names = Self.names(of: address) + options.texts(.listenName)
     let identity = try identity(names)
     let (target, settings, clients) = try settings(console)
+    let origins = CrossOrigin(hosts: Self.hosts(address, names), origins: try origins(settings))
     let chain = try ChainSource(
       ChainArguments(options), ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout)
     )
@@ -35,7 +36,6 @@ package struct ProxyCommand {
     defer { chain.conclude(client, log: console.log(showingDebug: settings.verbosity > 1)) }
     let schema = try ProxySchema(
       options, target.map { _ in try settings.reflection(options, clients) }, console)
-    let origins = CrossOrigin(hosts: names, origins: try origins(settings))
     let calls = ProxiedCalls(
       options, settings, chain, schema, client, console, origins, isLocal: target == nil)
     let listener: Listener
@@ -75,6 +75,11 @@ package struct ProxyCommand {
     }
   }
 
+  /// The hosts that requests may name; nil if any. Clients of a socket name its path, or what they like.
+  private static func hosts(_ address: ListenAddress, _ names: [String]) -> [String]? {
+    if case .unix = address { nil } else { names }
+  }
+
   private func identity(_ names: [String]) throws(Failure) -> TLSIdentity? {
     guard let certificate = options.text(.listenCert) else {
       guard options.text(.listenKey) != nil else { return nil }
@@ -96,6 +101,11 @@ package struct ProxyCommand {
 
   private func origins(_ settings: CallSettings) throws(Failure) -> [String] {
     let origins = options.texts(.allowOrigin)
+    for origin in origins where CrossOrigin.normalized(origin) == nil {
+      throw Failure(
+        .usage, "--allow-origin \(origin)", "not the origin of a page",
+        hint: "write SCHEME://HOST or SCHEME://HOST:PORT, such as http://localhost:5173")
+    }
     guard origins.contains(CrossOrigin.anyOrigin) else { return origins }
     let hasCredentials =
       settings.headers.fields.contains { settings.secretNames.contains($0.name) }

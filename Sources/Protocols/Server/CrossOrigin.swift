@@ -17,25 +17,42 @@ package struct CrossOrigin: Sendable {
   /// The time for which a browser may keep the permission, in seconds: the longest of Chromium.
   private static let maxAge = "7200"
 
-  /// The hosts that requests may name, in lower case, without ports and brackets.
-  private let hosts: Set<String>
-  /// The allowed origins, in lower case.
+  /// The hosts that requests may name, in lower case, without ports and brackets; nil if any.
+  private let hosts: Set<String>?
+  /// The allowed origins, as browsers write them.
   private let origins: Set<String>
 
   /// Makes the rules of a server.
   ///
   /// - Parameters:
-  ///   - hosts: The names and addresses of the server, with or without a port.
+  ///   - hosts: The names and addresses of the server, with or without a port. With nil, requests may name any: no page reaches
+  ///     a Unix socket.
   ///   - origins: The origins of the pages that may use it, such as `https://example.com:8080`; `*` allows all.
-  package init(hosts: some Sequence<String>, origins: some Sequence<String> = []) {
-    self.hosts = Set(hosts.compactMap { Origin.split($0)?.host })
-    self.origins = Set(origins.map { $0.lowercased() })
+  package init(hosts: [String]?, origins: some Sequence<String> = []) {
+    self.hosts = hosts.map { Set($0.compactMap { Origin.split($0)?.host }) }
+    self.origins = Set(origins.map { Self.normalized($0) ?? $0.lowercased() })
+  }
+
+  /// An origin as browsers write it, without the default port and without a slash; nil if the text is not the origin of a page.
+  package static func normalized(_ text: String) -> String? {
+    guard text != anyOrigin else { return text }
+    let parts = text.lowercased().split(separator: "/", omittingEmptySubsequences: false)
+    let isAllowed = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"?#@\\,".utf8.contains($0) }
+    guard isAllowed, parts.count == 3 || parts.count == 4 && parts[3].isEmpty, parts[0].count > 1,
+      parts[0].hasSuffix(":"), parts[1].isEmpty, !parts[2].isEmpty
+    else { return nil }
+    let written = "\(parts[0])//\(parts[2])"
+    // Extensions of browsers have origins such as `chrome-extension://ID`.
+    guard parts[0] == "http:" || parts[0] == "https:" else { return written }
+    guard let origin = Origin(url: written) else { return nil }
+    let suffix = origin.port == (origin.scheme == "https" ? 443 : 80) ? ":\(origin.port)" : ""
+    return "\(origin.scheme)://\("\(origin)".dropLast(suffix.utf8.count))"
   }
 
   /// Decides about a request by its head.
   package func decide(_ head: ServerRequestHead) -> Decision {
     let named = [head.authority] + head.headers.values("host")
-    guard named.allSatisfy({ Origin.split($0).map { hosts.contains($0.host) } ?? false }) else {
+    guard named.allSatisfy(isName) else {
       return .respond(.refusal(421, "The host of the request is not a name of this server."))
     }
     guard isCrossOrigin(head) else { return .accept(Headers()) }
@@ -49,6 +66,10 @@ package struct CrossOrigin: Sendable {
       return .accept(fields)
     }
     return .respond(preflight(head.headers, fields))
+  }
+
+  private func isName(_ authority: String) -> Bool {
+    hosts.map { hosts in Origin.split(authority).map { hosts.contains($0.host) } ?? false } ?? true
   }
 
   /// Whether a page of another origin may have caused the request. All requests with an origin count: this server has no pages.

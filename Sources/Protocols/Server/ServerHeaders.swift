@@ -3,18 +3,24 @@ enum ServerHeaders {
   /// Fields of HTTP and of the protocols, of any of them: the other side of a proxy has its own.
   private static let own = HeaderSyntax.reserved.union([
     "accept", "accept-encoding", "alt-svc", "connect-accept-encoding", "connect-protocol-version",
-    "connect-timeout-ms", "expect", "grpc-accept-encoding", "grpc-message", "grpc-status",
-    "grpc-status-details-bin", "grpc-timeout", "host", "http2-settings", "proxy-authenticate",
-    "proxy-authorization", "trailer", "x-grpc-web",
+    "connect-timeout-ms", "dnt", "expect", "grpc-accept-encoding", "grpc-message", "grpc-status",
+    "grpc-status-details-bin", "grpc-timeout", "host", "http2-settings", "origin", "proxy-authenticate",
+    "proxy-authorization", "referer", "trailer", "x-grpc-web",
   ])
+  /// Browsers describe themselves and the page by such fields.
+  private static let ofBrowsers = "sec-"
   /// Which pages of browsers may read a response is decided by each server for itself.
   private static let crossOrigin = "access-control-"
 
   /// The fields that are metadata, and valid.
   static func metadata(_ headers: Headers) -> Headers {
     var metadata = headers
+    // The cookies of a browser are those of any server of its host, not what a page adds to the call.
+    let isOfPage = headers.first("origin") != nil || headers.first("sec-fetch-site") != nil
     metadata.removeAll { field in
-      own.contains(field.name) || field.name.hasPrefix(crossOrigin) || !HeaderSyntax.isName(field.name)
+      own.contains(field.name) || field.name.hasPrefix(ofBrowsers)
+        || isOfPage && field.name == "cookie" || field.name.hasPrefix(crossOrigin)
+        || !HeaderSyntax.isName(field.name)
         || !HeaderSyntax.isValue(field.value)
     }
     return metadata

@@ -38,6 +38,33 @@ import Testing
     #expect(status(decide([("origin", Self.page)], authority: authority)) == 421)
   }
 
+  @Test func acceptsAnyHostWithoutNames() {
+    for authority in ["", "%2Ftmp%2Fsocket", "evil.example"] {
+      let head = ServerRequestHead(path: "/a.B/C", authority: authority)
+      #expect(CrossOrigin(hosts: nil).decide(head) == .accept(Headers()))
+    }
+  }
+
+  @Test(arguments: [
+    ("HTTPS://App.Example:443/", "https://app.example"), ("http://a:80", "http://a"),
+    ("http://a:443", "http://a:443"),
+    ("http://[::1]:5173", "http://[::1]:5173"), ("chrome-extension://abc/", "chrome-extension://abc"),
+    ("*", "*"),
+  ])
+  func writesOriginsAsBrowsers(text: String, origin: String) {
+    #expect(CrossOrigin.normalized(text) == origin)
+    #expect(status(decide([("origin", origin)], origins: [text])) == nil)
+  }
+
+  @Test(arguments: [
+    "", "null", "app.example", "https://", "https:///", "://a", "https://a/b", "https://a//", "https://u@a",
+    "https://a b",
+    "https://a:x", "https://a,https://b", "https://a?", "https://é", "https://a\r",
+  ])
+  func rejectsWhatIsNoOrigin(text: String) {
+    #expect(CrossOrigin.normalized(text) == nil)
+  }
+
   @Test func refusesOriginsThatAreNotAllowed() {
     for origin in [
       "https://evil.example", "null", "", "https://app.example", "http://app.example:8443",

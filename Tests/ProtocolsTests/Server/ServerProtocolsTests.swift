@@ -138,6 +138,14 @@ import Testing
     #expect(request.timeout == .seconds(1))
   }
 
+  /// Browsers add these, not the page.
+  @Test func metadataHasNoFieldsOfBrowsers() throws {
+    let own = ["origin", "referer", "cookie", "sec-fetch-site", "sec-ch-ua", "dnt"]
+    let kept = [("x-a", "1"), ("authorization", "Bearer t")]
+    let recorder = ServerRecorder(.test("application/grpc-web", own.map { ($0, "v") } + kept))
+    #expect(try #require(recorder.call?.request).start.headers == Headers(kept))
+  }
+
   @Test func responseHasNoFieldsOfTheOtherSide() throws {
     let own = [
       "content-type", "content-length", "grpc-encoding", "transfer-encoding", "access-control-allow-origin",
