@@ -8,7 +8,7 @@ struct CallLine {
   private let method: MethodName
   private let protocolName: ProtocolName
   private let begin = MonotonicClock.now
-  private var end: (end: ResponseEnd, time: Duration)?
+  private var end: (end: ResponseEnd, hint: String?, time: Duration)?
   /// The number of messages that the client has sent.
   var requestCount = 0
   /// The number of messages of the response.
@@ -18,15 +18,17 @@ struct CallLine {
     (self.number, method, protocolName) = (number, request.start.method, request.protocolName)
   }
 
-  mutating func end(_ end: ResponseEnd) { self.end = (end, MonotonicClock.now - begin) }
+  mutating func end(_ end: ResponseEnd, hint: String? = nil) {
+    self.end = (end, hint, MonotonicClock.now - begin)
+  }
 
   /// The line with its end.
   var text: String {
-    guard let (end, time) = end else { return "" }
+    guard let (end, hint, time) = end else { return "" }
     let counts = "\(requestCount) → \(responseCount)"
     let error = end.error.map { $0.message.isEmpty ? "" : ": \($0.message)" } ?? ""
     let text =
       "\(number) \(method) \(end.code.name) \(time.millisecondsText) ms \(protocolName.rawValue) \(counts)"
-    return TerminalText.escape(text + error) + "\n"
+    return TerminalText.escape(text + error + (hint.map { "; hint: \($0)" } ?? "")) + "\n"
   }
 }

@@ -13,9 +13,10 @@ final class ProxiedCall: StreamHandler, CallObserver {
   let printer: CallPrinter?
   private(set) var line: CallLine
   private let responder: ServerResponder
-  private let method: MethodDescriptor
+  private let plan: CallPlan
+  private var method: MethodDescriptor { plan.method }
   /// The codec of the call that is made.
-  private let codec: CodecName
+  private var codec: CodecName { plan.wire.codec }
   private let whenFinished: (ProxiedCall) -> Void
   private var call: Call?
 
@@ -23,7 +24,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
     _ number: Int, _ responder: ServerResponder, _ plan: CallPlan, _ printer: CallPrinter?, _ line: CallLine,
     whenFinished: @escaping (ProxiedCall) -> Void
   ) {
-    (self.number, self.responder, method, codec) = (number, responder, plan.method, plan.wire.codec)
+    (self.number, self.responder, self.plan) = (number, responder, plan)
     (self.printer, self.line, self.whenFinished) = (printer, line, whenFinished)
     findings = printer?.findings ?? FindingCollector()
   }
@@ -82,7 +83,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
     case .responseStart(let start): responder.respond(start)
     case .responseMessage(let message): try deliver(message)
     case .responseEnd(let end):
-      line.end(end)
+      line.end(end, hint: end.error.flatMap(hint))
       responder.end(end)
     case .requestStart, .requestMessage, .requestEnd, .metrics: break
     }
@@ -90,6 +91,13 @@ final class ProxiedCall: StreamHandler, CallObserver {
     guard case .metrics = event else { return }
     call = nil
     whenFinished(self)
+  }
+
+  /// What to do about a connection that failed.
+  private func hint(for error: RPCError) -> String? {
+    guard error.cause != nil || error.origin == .connection else { return nil }
+    return plan.hint(for: error)
+      ?? (plan.settings.protocolName == .grpc ? nil : "the server may have gRPC only: --protocol grpc")
   }
 
   func receive(message: RawSpan) throws(RPCError) {

@@ -96,8 +96,9 @@ final class ProxiedCalls {
       let printer = prints ? CallPrinter(plan, output: output, index: number) : nil
       let observer = ProxiedCall(
         number, responder, plan, printer, CallLine(number, inbound.request)
-      ) { [weak self] in
-        self?.finished($0)
+      ) { [weak self] call in
+        // Interceptors report findings after the last event.
+        self?.client.loop.atEndOfRound { self?.finished(call) }
       }
       let request = try request(of: plan, inbound.request, isOpaque: method == nil, observer)
       let call = client.makeCall(request, observer: observer)
