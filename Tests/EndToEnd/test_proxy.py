@@ -1,0 +1,591 @@
+"""`rpcurl proxy` between real clients and real servers."""
+
+import base64
+import itertools
+import json
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from queue import Queue
+
+import grpc
+import pytest
+from harness import PATIENCE_SECONDS, Caller, Process, Rpcurl, closed_port, wait_until
+from harness.grpcio import ECHO, ECHO_STREAM, serve
+
+import demo_pb2 as demo
+from google.rpc import error_details_pb2, status_pb2
+
+DEMO = "demo.v1.Demo"
+LARGE = 20 << 20
+OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
+
+
+class Proxy:
+    """A running `rpcurl proxy` or `rpcurl serve`."""
+
+    def __init__(self, rpcurl: Rpcurl, directory: Path, *arguments: object) -> None:
+        self.output = directory / "output"
+        self.log_file = directory / "log"
+        with self.output.open("wb") as out, self.log_file.open("wb") as log:
+            self.process = Process(
+                rpcurl.command(arguments), stdin=subprocess.DEVNULL, stdout=out, stderr=log,
+                env=rpcurl.environment(None), cwd=directory,
+            )  # fmt: skip
+        wait_until(lambda: "listening on" in self.log() or self.process.poll() is not None, "the proxy listens")
+        found = re.search(r"listening on (\S+)", self.log())
+        assert found, self.log()
+        self.url = found[1]
+        self.address = self.url.rpartition("//")[2]
+        self.port = self.address.rpartition(":")[2]
+
+    def log(self) -> str:
+        return self.log_file.read_text()
+
+    def lines(self) -> list[str]:
+        return self.output.read_text().splitlines()
+
+    def wait_for(self, *parts: str) -> str:
+        """Wait for a line of output with these parts."""
+        matches = lambda: [line for line in self.lines() if all(part in line for part in parts)]
+        return wait_until(matches, f"a line with {parts} in {self.lines()}")[-1]
+
+    def stop(self, number: int = signal.SIGINT) -> int:
+        self.process.send_signal(number)
+        return self.process.wait()
+
+
+Start = Callable[..., Proxy]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """`shared(arguments…)`: a proxy of all tests with these arguments."""
+    running: dict[tuple[str, ...], Proxy] = {}
+
+    def start(*arguments: object) -> Proxy:
+        key = tuple(map(str, arguments))
+        if key not in running:
+            directory = tmp_path_factory.mktemp("proxy")
+            running[key] = Proxy(Rpcurl(directory), directory, *key)
+        return running[key]
+
+    yield start
+    codes = [proxy.stop() for proxy in running.values()]
+    assert codes == [0] * len(codes)
+
+
+@pytest.fixture
+def start(rpcurl: Rpcurl, tmp_path: Path) -> Iterator[Start]:
+    """A proxy of this test."""
+    running: list[Proxy] = []
+
+    def start(*arguments: object) -> Proxy:
+        directory = tmp_path / f"proxy{len(running)}"
+        directory.mkdir()
+        running.append(Proxy(rpcurl, directory, *arguments))
+        return running[-1]
+
+    yield start
+    for proxy in running:
+        if proxy.process.poll() is None:
+            proxy.process.kill()
+            proxy.process.wait()
+
+
+@pytest.fixture
+def proxy(shared, grpc_server) -> Proxy:
+    """In front of grpcio."""
+    return shared("proxy", "--protocol", "grpc", grpc_server.url)
+
+
+@pytest.fixture
+def channel(proxy) -> Iterator[grpc.Channel]:
+    with grpc.insecure_channel(proxy.address, OPTIONS) as channel:
+        yield channel
+
+
+def unary(channel, method, request, reply, **options):
+    """Calls a method of the demo with messages; returns the response and the call."""
+    call = channel.unary_unary(
+        f"/{DEMO}/{method}", type(request).SerializeToString, reply.FromString
+    )
+    return call.with_call(request, timeout=options.pop("timeout", PATIENCE_SECONDS), **options)
+
+
+def hello(channel, name="Ada", **options):
+    return unary(channel, "Hello", demo.HelloRequest(name=name), demo.HelloReply, **options)[0].message
+
+
+# grpcio's client
+
+
+def test_all_kinds(channel, proxy):
+    assert hello(channel) == "Hello, Ada!"
+    count = channel.unary_stream(f"/{DEMO}/Count", demo.CountRequest.SerializeToString, demo.CountReply.FromString)
+    assert [reply.number for reply in count(demo.CountRequest(to=500))] == list(range(501))
+    total = channel.stream_unary(f"/{DEMO}/Sum", demo.SumRequest.SerializeToString, demo.SumReply.FromString)
+    reply = total(demo.SumRequest(value=number) for number in range(500))
+    assert (reply.total, reply.count) == (sum(range(500)), 500)
+    assert proxy.wait_for("demo.v1.Demo/Sum ok").endswith(" ms grpc 500 → 1")
+
+
+def chat(channel):
+    return channel.stream_stream(f"/{DEMO}/Chat", demo.ChatRequest.SerializeToString, demo.ChatReply.FromString)
+
+
+def test_messages_pass_at_once_in_both_directions(channel):
+    """Each request depends on the response to the one before."""
+    texts: list[str] = []
+
+    def requests():
+        for number in range(10):
+            yield demo.ChatRequest(text=f"{number}")
+            wait_until(lambda: len(texts) > number, f"the response to message {number}")
+
+    for reply in chat(channel)(requests()):
+        texts.append(reply.text)
+    assert texts == [f"you said: {number}" for number in range(10)]
+
+
+def test_metadata_passes_in_both_directions(channel):
+    pairs = [("x-a", "1"), ("x-a", "2"), ("x-b-bin", b"\0\xff"), ("x-b-bin", b"")]
+    headers = [demo.Header(name="x-lead", value="v"), demo.Header(name="x-lead", value="w"), demo.Header(name="l-bin", binary=b"\0\1")]
+    trailers = [demo.Header(name="x-trail", value="t"), demo.Header(name="t-bin", binary=b"\xfe")]
+    reply, call = unary(
+        channel, "EchoMetadata", demo.MetadataRequest(headers=headers, trailers=trailers), demo.MetadataReply, metadata=pairs
+    )  # fmt: skip
+    arrived = [(header.name, header.binary if header.name.endswith("-bin") else header.value) for header in reply.headers]
+    assert [pair for pair in arrived if pair[0].startswith("x-")] == pairs
+    leading = [(name, value) for name, value in call.initial_metadata()]
+    assert [pair for pair in leading if pair[0] in ("x-lead", "l-bin")] == [("x-lead", "v"), ("x-lead", "w"), ("l-bin", b"\0\1")]
+    assert [pair for pair in call.trailing_metadata() if pair[0] in ("x-trail", "t-bin")] == [("x-trail", "t"), ("t-bin", b"\xfe")]
+
+
+def failure(function, *arguments, **options) -> grpc.RpcError:
+    with pytest.raises(grpc.RpcError) as error:
+        function(*arguments, **options)
+    return error.value
+
+
+def status_of(error: grpc.RpcError) -> status_pb2.Status:
+    return status_pb2.Status.FromString(dict(error.trailing_metadata())["grpc-status-details-bin"])
+
+
+def test_status_and_details_pass(channel):
+    error = failure(unary, channel, "Find", demo.FindRequest(id="9"), demo.FindReply)
+    assert (error.code(), error.details()) == (grpc.StatusCode.NOT_FOUND, 'no item "9"')
+    info = error_details_pb2.ErrorInfo()
+    assert status_of(error).details[0].Unpack(info)
+    assert info.reason == "ITEM_NOT_FOUND"
+
+
+@pytest.mark.parametrize("code", range(1, 17))
+def test_each_status_passes(channel, code):
+    error = failure(unary, channel, "Fail", demo.FailRequest(code=code, message="100% ✓\n"), demo.FailReply)
+    assert (error.code().value[0], error.details()) == (code, "100% ✓\n")
+
+
+def test_status_after_messages_passes(channel):
+    call = channel.unary_stream(f"/{DEMO}/FailStream", demo.FailRequest.SerializeToString, demo.CountReply.FromString)
+    numbers = []
+    with pytest.raises(grpc.RpcError) as error:
+        for reply in call(demo.FailRequest(code=9, message="no more", after_messages=3)):
+            numbers.append(reply.number)
+    assert (numbers, error.value.code()) == ([1, 2, 3], grpc.StatusCode.FAILED_PRECONDITION)
+
+
+def test_large_status_passes(channel):
+    """Its message and details are more than a header block of 16 KiB."""
+    request = demo.FailRequest(code=3, message="✓" * 5000)
+    request.details.add().Pack(error_details_pb2.DebugInfo(detail="d" * 20000))
+    options = [("grpc.max_metadata_size", 1 << 20), ("grpc.absolute_max_metadata_size", 1 << 20)]
+    with grpc.insecure_channel(channel._channel.target().decode(), options) as wide:
+        error = failure(unary, wide, "Fail", request, demo.FailReply)
+    assert (error.code(), error.details()) == (grpc.StatusCode.INVALID_ARGUMENT, "✓" * 5000)
+    assert list(status_of(error).details) == list(request.details)
+
+
+def test_deadlines_count_down(channel, grpc_server):
+    reply, _ = unary(channel, "EchoMetadata", demo.MetadataRequest(), demo.MetadataReply, timeout=30)
+    assert 20_000 < reply.timeout_ms < 30_000
+    before = grpc_server.canceled_calls(f"{DEMO}/Delay")
+    error = failure(unary, channel, "Delay", demo.DelayRequest(milliseconds=60_000), demo.DelayReply, timeout=0.3)
+    assert error.code() == grpc.StatusCode.DEADLINE_EXCEEDED
+    grpc_server.wait_for_canceled_calls(f"{DEMO}/Delay", before + 1)
+
+
+def test_cancellation_reaches_the_server(channel, grpc_server, proxy, keeps_early_responses):
+    before = grpc_server.canceled_calls(f"{DEMO}/Count")
+    call = channel.unary_stream(f"/{DEMO}/Count", demo.CountRequest.SerializeToString, demo.CountReply.FromString)(
+        demo.CountRequest(to=1_000_000, interval_ms=10)
+    )
+    assert next(call).number == 0
+    call.cancel()
+    grpc_server.wait_for_canceled_calls(f"{DEMO}/Count", before + 1)
+    proxy.wait_for("demo.v1.Demo/Count canceled")
+
+
+def test_responses_before_the_end_of_the_request_pass(shared, keeps_early_responses):
+    """The server ends the call, and the client has not ended its stream."""
+    server, url = serve({"any.v1.Any": {"First": grpc.stream_unary_rpc_method_handler(lambda requests, context: next(requests))}})
+    with grpc.insecure_channel(shared("proxy", url).address) as channel:
+        requests = Queue()
+        requests.put(b"a")
+        assert channel.stream_unary("/any.v1.Any/First")(iter(requests.get, None)) == b"a"
+    server.stop(None)
+
+
+def test_large_messages_pass(channel):
+    reply, _ = unary(channel, "Large", demo.LargeRequest(size_bytes=LARGE), demo.LargeReply)
+    assert reply.payload[:251] == bytes(range(251)) and len(reply.payload) == LARGE
+    text = "x" * LARGE
+    assert next(chat(channel)(iter([demo.ChatRequest(text=text)]))).text == f"you said: {text}"
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
+def test_compressed_requests_pass(channel, compression):
+    assert hello(channel, "x" * 10_000, compression=compression) == f"Hello, {'x' * 10_000}!"
+
+
+def test_a_thousand_calls_at_once(proxy, keeps_early_responses):
+    """On 20 connections, and all of them are open before one ends."""
+    channels = [grpc.insecure_channel(proxy.address, [("grpc.use_local_subchannel_pool", 1)]) for _ in range(20)]
+    gate = Queue()
+    calls = [chat(channels[number % 20])(iter(gate.get, None)) for number in range(1000)]
+    for number in range(1000):
+        gate.put(demo.ChatRequest(text="x"))
+    for _ in range(1000):
+        gate.put(None)
+    replies = [reply.text for call in calls for reply in call]
+    assert replies == ["you said: x"] * 1000
+    for channel in channels:
+        channel.close()
+
+
+def test_methods_without_schema_pass_as_bytes(shared):
+    server, url = serve({"any.v1.Any": {"Echo": ECHO, "Stream": ECHO_STREAM}})
+    proxy = shared("proxy", url)
+    with grpc.insecure_channel(proxy.address) as channel:
+        assert channel.unary_unary("/any.v1.Any/Echo")(b"\xff\0bytes") == b"\xff\0bytes"
+        pieces = [b"", b"a", b"\xff" * 100_000]
+        assert list(channel.stream_stream("/any.v1.Any/Stream")(iter(pieces))) == pieces
+    server.stop(None)
+
+
+def test_methods_that_no_side_has(channel, keeps_early_responses):
+    assert failure(channel.unary_unary(f"/{DEMO}/None"), b"").code() == grpc.StatusCode.UNIMPLEMENTED
+
+
+# TLS and sockets
+
+
+def test_made_certificate(start, grpc_server, rpcurl):
+    proxy = start("proxy", "--listen-cert", "new:ca.pem", "--protocol", "grpc", grpc_server.url)
+    assert proxy.url.startswith("https://")
+    authority = proxy.output.parent / "ca.pem"
+    credentials = grpc.ssl_channel_credentials(authority.read_bytes())
+    with grpc.secure_channel(f"localhost:{proxy.port}", credentials) as channel:
+        assert hello(channel) == "Hello, Ada!"
+    for version in ("--http1.1", "--http2"):
+        command = ["curl", "-sS", version, "--cacert", authority, "--json", '{"name":"Ada"}', f"{proxy.url}/{DEMO}/Hello"]
+        assert json.loads(subprocess.check_output(command))["message"] == "Hello, Ada!"
+    assert "PRIVATE" not in authority.read_text()
+
+
+def test_own_certificate_and_target_with_tls(start, grpc_tls_server, certificates):
+    proxy = start(
+        "proxy", "--listen-cert", certificates / "server.pem", "--listen-key", certificates / "server-key.pem",
+        "--cacert", grpc_tls_server.ca, grpc_tls_server.url,
+    )  # fmt: skip
+    credentials = grpc.ssl_channel_credentials((certificates / "ca.pem").read_bytes())
+    with grpc.secure_channel(f"localhost:{proxy.port}", credentials) as channel:
+        assert hello(channel) == "Hello, Ada!"
+
+
+def test_unix_socket(start, grpc_server, tmp_path, rpcurl):
+    path = tmp_path / "socket"
+    proxy = start("proxy", "--listen", f"unix:{path}", "--protocol", "grpc", grpc_server.url)
+    assert proxy.url == f"unix:{path}"
+    with grpc.insecure_channel(f"unix:{path}") as channel:
+        assert hello(channel) == "Hello, Ada!"
+    rpcurl("-d", '{"name":"Ada"}', f"unix:{path}", f"{DEMO}/Hello").exits(0).prints("Hello, Ada!")
+    assert proxy.stop() == 0
+    assert not path.exists()
+
+
+# rpcurl's client and curl
+
+CLIENTS = [
+    *itertools.product(["grpc"], ["proto", "json"], ["--http2-prior-knowledge"]),
+    *itertools.product(["grpc-web", "connect"], ["proto", "json"], ["--http1.1", "--http2-prior-knowledge"]),
+]
+
+
+@pytest.mark.parametrize("target", ["grpc", "grpc-web", "connect"])
+@pytest.mark.parametrize(("protocol", "codec", "version"), CLIENTS)
+def test_translation(shared, demo_call, grpc_server, connect_server, target, protocol, codec, version):
+    server = grpc_server if target == "grpc" else connect_server
+    proxy = shared("proxy", "--protocol", target, server.url)
+    call = demo_call(proxy, protocol, "--codec", codec, version)
+    call("Hello", data={"name": "Ada"}).exits(0).prints("Hello, Ada!")
+    call("Find", data={"id": "9"}).exits(69).reports('no item "9"', "ITEM_NOT_FOUND")
+    assert [line["number"] for line in call("Count", data={"from": 1, "to": 3}).lines()] == [1, 2, 3]
+    assert call("Sum", data='{"value":40}{"value":2}').json() == {"total": "42", "count": 2}
+    call("FailStream", data={"code": 5, "message": "end", "after_messages": 2}).exits(69).reports("end").prints("2")
+
+
+@pytest.fixture
+def demo_call(demo):
+    return lambda proxy, protocol, *options: Caller(demo, proxy, *options, protocol=protocol)
+
+
+def test_chat_by_each_protocol(shared, demo_call, grpc_server):
+    proxy = shared("proxy", "--protocol", "grpc", grpc_server.url)
+    for protocol in ("grpc", "connect"):
+        call = demo_call(proxy, protocol, "--http2-prior-knowledge")
+        call("Chat", data='{"text":"a"}{"text":"b"}').exits(0).prints("you said: a", "you said: b")
+
+
+def test_text_form_of_grpc_web(proxy, rpcurl, descriptor_set):
+    body = subprocess.run(
+        ["curl", "-sS", "-H", "content-type: application/grpc-web-text+proto", "--data-binary", "AAAAAAUKA0FkYQ==", f"{proxy.url}/{DEMO}/Hello"],
+        capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    pieces = re.findall(rb"[A-Za-z0-9+/]+=*", body)
+    decoded = b"".join(base64.b64decode(piece) for piece in pieces)
+    assert b"Hello, Ada!" in decoded and re.search(rb"grpc-status: ?0", decoded)
+
+
+def curl(*arguments: object) -> tuple[int, dict[str, str], str]:
+    """The status, the headers and the body of a response."""
+    done = subprocess.run(["curl", "-sS", "-i", "--max-time", "60", *map(str, arguments)], capture_output=True, check=True)
+    head, _, body = done.stdout.decode().partition("\r\n\r\n")
+    first, *fields = head.split("\r\n")
+    return int(first.split()[1]), {name.lower(): value for name, _, value in (field.partition(": ") for field in fields)}, body
+
+
+def test_curl_with_connect(proxy):
+    status, headers, body = curl("--json", '{"name":"Ada"}', f"{proxy.url}/{DEMO}/Hello")
+    assert (status, headers["content-type"], json.loads(body)["name"]) == (200, "application/json", "Ada")
+    query = "connect=v1&encoding=json&message=%7B%22name%22%3A%22Ada%22%7D"
+    status, _, body = curl(f"{proxy.url}/{DEMO}/Hello?{query}")
+    assert (status, json.loads(body)["name"]) == (200, "Ada")
+    status, headers, body = curl("--json", '{"id":"9"}', f"{proxy.url}/{DEMO}/Find")
+    assert (status, json.loads(body)["code"], len(json.loads(body)["details"])) == (404, "not_found", 2)
+    status, _, body = curl("--json", '{"name":1}', f"{proxy.url}/{DEMO}/Hello")
+    assert (status, json.loads(body)["code"]) == (400, "invalid_argument")
+    # Side effects.
+    status, headers, _ = curl(f"{proxy.url}/{DEMO}/Fail?{query}")
+    assert (status, headers["allow"]) == (405, "POST")
+
+
+# Browsers
+
+
+def test_requests_of_other_pages_are_refused(shared, grpc_server):
+    proxy = shared("proxy", "--protocol", "grpc", grpc_server.url)
+    url = f"{proxy.url}/{DEMO}/Hello"
+    data = ["--json", '{"name":"Ada"}']
+    assert curl(*data, "-H", "Host: attacker.example", url)[0] == 421
+    assert curl(*data, "-H", "Host: localhost", url)[0] == 200
+    status, headers, _ = curl(*data, "-H", "Origin: http://page.example", url)
+    assert status == 403 and "access-control-allow-origin" not in headers
+
+
+def test_allowed_origins(shared, grpc_server):
+    proxy = shared("proxy", "--protocol", "grpc", "--allow-origin", "HTTPS://Page.example:443/", "--allow-origin", "http://localhost:5173", grpc_server.url)
+    url = f"{proxy.url}/{DEMO}/EchoMetadata"
+    for origin in ("https://page.example", "http://localhost:5173"):
+        fields = ["-H", f"Origin: {origin}", "-H", "Sec-Fetch-Site: cross-site", "-H", "Cookie: secret", "-H", "X-Own: 1"]
+        status, headers, body = curl("--json", '{"trailers":[{"name":"t","value":"1"}]}', *fields, url)
+        assert (status, headers["access-control-allow-origin"]) == (200, origin)
+        names = {header["name"] for header in json.loads(body)["headers"]}
+        assert "x-own" in names
+        # What a browser adds is not the page's metadata.
+        assert not names & {"origin", "cookie", "sec-fetch-site", "referer"}
+    status, headers, _ = curl(
+        "-X", "OPTIONS", "-H", "Origin: http://localhost:5173", "-H", "Access-Control-Request-Method: POST",
+        "-H", "Access-Control-Request-Headers: content-type,x-own", url,
+    )  # fmt: skip
+    assert (status, headers["access-control-allow-headers"]) == (204, "content-type,x-own")
+    assert curl("--json", "{}", "-H", "Origin: http://localhost:5174", url)[0] == 403
+
+
+@pytest.mark.parametrize("origin", ["page.example", "https://page.example/path", "https://", "https://a b", "https://user@page.example", ""])
+def test_invalid_origins(rpcurl, origin):
+    rpcurl("proxy", "--allow-origin", origin, "http://127.0.0.1:1").fails(2, "--allow-origin")
+
+
+def test_all_origins_with_credentials(rpcurl):
+    rpcurl("proxy", "--allow-origin", "*", "--bearer", "x", "http://127.0.0.1:1").fails(2, "--allow-origin *")
+
+
+# Targets that do not respond
+
+
+def test_target_that_is_down(start):
+    proxy = start("proxy", "--protocol", "grpc", f"http://127.0.0.1:{closed_port()}")
+    assert "calls pass as bytes" in proxy.log()
+    with grpc.insecure_channel(proxy.address) as channel:
+        error = failure(hello, channel)
+    assert error.code() == grpc.StatusCode.UNAVAILABLE
+    assert "Connection refused" in error.details() or "connect" in error.details()
+    proxy.wait_for("demo.v1.Demo/Hello unavailable")
+
+
+def test_target_without_reflection(start, start_server, rpcurl, descriptor_set):
+    server = start_server("grpc_server.py", "--no-reflection")
+    proxy = start("proxy", "--protocol", "grpc", "--descriptor-set", descriptor_set, server.url)
+    # The proxy responds itself.
+    rpcurl("list", proxy.url).exits(0).prints(DEMO)
+    rpcurl("-d", '{"name":"Ada"}', f"{proxy.url}/{DEMO}/Hello").exits(0).prints("Hello, Ada!")
+
+
+def test_target_that_lacks_the_protocol(shared, grpc_server, demo_call):
+    proxy = shared("proxy", grpc_server.url)
+    result = demo_call(proxy, "connect")("Hello", data={"name": "Ada"})
+    assert result.code not in (0, 2)
+    proxy.wait_for("demo.v1.Demo/Hello", "--protocol grpc")
+
+
+# The chain
+
+
+def test_interceptors_on_the_way(start, grpc_server):
+    proxy = start("proxy", "--use", "fault,abort=unavailable,methods=demo.v1.Demo/Find", "--use", "header,set=x-added: 1", grpc_server.url)
+    with grpc.insecure_channel(proxy.address) as channel:
+        assert failure(unary, channel, "Find", demo.FindRequest(id="1"), demo.FindReply).code() == grpc.StatusCode.UNAVAILABLE
+        reply, _ = unary(channel, "EchoMetadata", demo.MetadataRequest(), demo.MetadataReply)
+        assert ("x-added", "1") in [(header.name, header.value) for header in reply.headers]
+
+
+def test_record_then_serve(start, grpc_server, descriptor_set, rpcurl, tmp_path):
+    cassette = tmp_path / "calls.ndjson"
+    proxy = start("proxy", "--use", f"record,file={cassette}", grpc_server.url)
+    with grpc.insecure_channel(proxy.address) as channel:
+        assert hello(channel) == "Hello, Ada!"
+        assert [reply.text for reply in chat(channel)(iter([demo.ChatRequest(text="a")]))] == ["you said: a"]
+        failure(unary, channel, "Find", demo.FindRequest(id="9"), demo.FindReply)
+    assert proxy.stop(signal.SIGTERM) == 0
+    served = start("serve", "--descriptor-set", descriptor_set, "--use", f"replay,file={cassette}")
+    with grpc.insecure_channel(served.address) as channel:
+        assert hello(channel) == "Hello, Ada!"
+        assert [reply.text for reply in chat(channel)(iter([demo.ChatRequest(text="a")]))] == ["you said: a"]
+        error = failure(unary, channel, "Find", demo.FindRequest(id="9"), demo.FindReply)
+        assert (error.code(), error.details()) == (grpc.StatusCode.NOT_FOUND, 'no item "9"')
+        assert len(status_of(error).details) == 2
+
+
+def test_failed_assertions_are_the_exit_code(start, grpc_server):
+    proxy = start("proxy", "--use", "assert,check=.message == other", grpc_server.url)
+    with grpc.insecure_channel(proxy.address) as channel:
+        hello(channel)
+    assert proxy.stop() == 8
+
+
+def test_verbose_output_and_events(start, grpc_server):
+    verbose = start("proxy", "-v", grpc_server.url)
+    events = start("proxy", "--format", "events", grpc_server.url)
+    for proxy in (verbose, events):
+        with grpc.insecure_channel(proxy.address) as channel:
+            hello(channel)
+        assert proxy.stop() == 0
+    assert '"message":"Hello, Ada!"' in verbose.output.read_text()
+    names = [json.loads(line)["event"] for line in events.lines()]
+    assert names[0] == "start" and {"message", "end"} <= set(names)
+
+
+# serve
+
+STUBS = """
+{"method": "demo.v1.Demo/Hello", "response": {"message": {"message": "stub ${request.name}"}}}
+{"method": "demo.v1.Demo/Chat", "response": {"each": {"message": {"text": "${request.text}?"}}}}
+"""
+
+
+@pytest.fixture
+def served(shared, descriptor_set, tmp_path_factory) -> Proxy:
+    path = tmp_path_factory.getbasetemp() / "proxy-stubs.json"
+    path.write_text(STUBS)
+    return shared("serve", "--descriptor-set", descriptor_set, "--use", f"mock,file={path}")
+
+
+def test_serve_from_stubs(served, rpcurl):
+    with grpc.insecure_channel(served.address) as channel:
+        assert hello(channel) == "stub Ada"
+        replies = [reply.text for reply in chat(channel)(demo.ChatRequest(text=text) for text in "ab")]
+        assert replies == ["a?", "b?"]
+        error = failure(unary, channel, "Find", demo.FindRequest(id="9"), demo.FindReply)
+        assert error.code() == grpc.StatusCode.UNIMPLEMENTED
+    status, _, body = curl("--json", '{"name":"Ada"}', f"{served.url}/{DEMO}/Hello")
+    assert (status, json.loads(body)["message"]) == (200, "stub Ada")
+
+
+def test_reflection_and_health_of_serve(served, rpcurl):
+    from google.protobuf.descriptor_pool import DescriptorPool
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+    from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
+
+    rpcurl("list", served.url).exits(0).prints(DEMO)
+    rpcurl("describe", f"{served.url}", f"{DEMO}.Hello").exits(0)
+    with grpc.insecure_channel(served.address) as channel:
+        database = ProtoReflectionDescriptorDatabase(channel)
+        assert DEMO in database.get_services()
+        assert DescriptorPool(database).FindServiceByName(DEMO).methods_by_name["Chat"]
+        status = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest()).status
+        assert status == health_pb2.HealthCheckResponse.SERVING
+
+
+# The end, and errors of the command line
+
+
+def test_open_calls_end_after_ctrl_c(start, grpc_server):
+    proxy = start("proxy", "--protocol", "grpc", grpc_server.url)
+    with grpc.insecure_channel(proxy.address) as channel:
+        requests = Queue()
+        replies = chat(channel)(iter(requests.get, None))
+        requests.put(demo.ChatRequest(text="a"))
+        assert next(replies).text == "you said: a"
+        proxy.process.send_signal(signal.SIGINT)
+        # It listens no longer, and the call goes on.
+        wait_until(lambda: not accepts(proxy), "the listener is closed")
+        requests.put(demo.ChatRequest(text="b"))
+        assert next(replies).text == "you said: b"
+        requests.put(None)
+        assert list(replies) == []
+        assert proxy.process.wait() == 0
+
+
+def accepts(proxy) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", int(proxy.port))).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def test_second_ctrl_c_ends_at_once(start, grpc_server):
+    proxy = start("proxy", "--protocol", "grpc", grpc_server.url)
+    before = grpc_server.log().count(f"received {DEMO}/Chat")
+    with grpc.insecure_channel(proxy.address) as channel:
+        replies = chat(channel)(iter(Queue().get, None))
+        wait_until(lambda: grpc_server.log().count(f"received {DEMO}/Chat") > before, "the call arrives")
+        proxy.process.send_signal(signal.SIGINT)
+        wait_until(lambda: not accepts(proxy), "the listener is closed")
+        proxy.process.send_signal(signal.SIGINT)
+        proxy.process.wait(3)
+        with pytest.raises(grpc.RpcError):
+            list(replies)
+
+
+def test_errors_of_the_command_line(rpcurl, grpc_server):
+    rpcurl("proxy").fails(2, "missing argument", "TARGET")
+    rpcurl("serve", "--listen", "nonsense").fails(2, "--listen")
+    rpcurl("serve", "--listen-key", "x.pem").fails(2, "--listen-key", "--listen-cert")
+    rpcurl("serve", "--listen-cert", "missing.pem").fails(2, "--listen-cert", "missing.pem")
+    rpcurl("proxy", "--listen", grpc_server.address, grpc_server.url).fails(2, "--listen", "in use")
