@@ -280,7 +280,11 @@ if hasServer {
         "Protocols", "Reports", "SchemaTools", "Protobuf",
       ]),
     tests(
-      "Proxy", ["Base", "Chain", "Protocols", "Protobuf", "ProtobufSupport", "SchemaTools", "CFakeCurl"]),
+      "Proxy",
+      [
+        "Base", "Chain", "Engine", "Program", "Protocols", "Protobuf", "ProtobufSupport", "SchemaTools",
+        "CFakeCurl",
+      ]),
     // A server for the end-to-end tests of the listening side.
     .executableTarget(
       name: "EchoServer",

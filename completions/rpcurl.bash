@@ -945,6 +945,7 @@ _rpcurl_arguments() {
 --listen-key|||file
 --listen-name|+||none
 --allow-origin|+||none
+--save-suite|||file
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -986,6 +987,7 @@ _rpcurl_arguments() {
 --listen-key|||file
 --listen-name|+||none
 --allow-origin|+||none
+--save-suite|||file
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json

@@ -10,7 +10,7 @@ enum LocalService {
   case reflection(ProxySchema)
 
   private static let healthCheck = MethodName(service: "grpc.health.v1.Health", method: "Check")
-  private static let reflection = [
+  static let reflection = [
     "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
   ]
 

@@ -19,18 +19,20 @@ final class ProxiedCall: StreamHandler, CallObserver {
   private var codec: CodecName { plan.wire.codec }
   private let whenFinished: (ProxiedCall) -> Void
   private var call: Call?
+  /// The findings of interceptors.
+  let findings: FindingCollector
+  /// What the suite has of the call; nil if it is not recorded.
+  private(set) var recorded: SavedSuite.Call?
 
   init(
     _ number: Int, _ responder: ServerResponder, _ plan: CallPlan, _ printer: CallPrinter?, _ line: CallLine,
-    whenFinished: @escaping (ProxiedCall) -> Void
+    _ recorded: SavedSuite.Call?, whenFinished: @escaping (ProxiedCall) -> Void
   ) {
     (self.number, self.responder, self.plan) = (number, responder, plan)
     (self.printer, self.line, self.whenFinished) = (printer, line, whenFinished)
+    self.recorded = recorded
     findings = printer?.findings ?? FindingCollector()
   }
-
-  /// The findings of interceptors.
-  let findings: FindingCollector
 
   func start(_ call: Call) {
     self.call = call
@@ -61,6 +63,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
   private func send(_ message: [UInt8]) {
     guard let call else { return }
     line.requestCount += 1
+    recorded?.add(request: message, method.input, responder.codec)
     guard codec != responder.codec else { return call.send(.bytes(message)) }
     do {
       call.send(try call.serialized(.typed(Message(method.input, message, responder.codec))))
@@ -84,6 +87,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
     case .responseMessage(let message): try deliver(message)
     case .responseEnd(let end):
       line.end(end, hint: end.error.flatMap(hint))
+      recorded?.code = end.code
       responder.end(end)
     case .requestStart, .requestMessage, .requestEnd, .metrics: break
     }
@@ -103,6 +107,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
   func receive(message: RawSpan) throws(RPCError) {
     guard codec == responder.codec else { return try receive(.responseMessage(.bytes(message.copyBytes()))) }
     line.responseCount += 1
+    if recorded != nil { recorded?.add(response: message.copyBytes(), method.output, codec) }
     try write(message)
     try printer?.receive(message: message)
   }
@@ -126,6 +131,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
       throw RPCError(
         .internal, "the response has no form in \(responder.codec.rawValue): \(error)", origin: .client)
     }
+    recorded?.add(response: bytes, method.output, responder.codec)
     try write(bytes.span.bytes)
   }
 

@@ -36,6 +36,8 @@ final class ProxiedCalls {
   private var running: [Int: ProxiedCall] = [:]
   private var count = 0
   private var isOutputBehind = false
+  /// The calls that have ended, for `--save-suite`; nil without it.
+  var suite: SavedSuite?
   /// Whether an interceptor has reported a failure.
   private(set) var hasFailedFinding = false
 
@@ -95,7 +97,8 @@ final class ProxiedCalls {
       let output = CallOutput(console.output, isDirect: true)
       let printer = prints ? CallPrinter(plan, output: output, index: number) : nil
       let observer = ProxiedCall(
-        number, responder, plan, printer, CallLine(number, inbound.request)
+        number, responder, plan, printer, CallLine(number, inbound.request),
+        recording(of: inbound.request, method)
       ) { [weak self] call in
         // Interceptors report findings after the last event.
         self?.client.loop.atEndOfRound { self?.finished(call) }
@@ -155,8 +158,19 @@ final class ProxiedCalls {
     return isKnown && protocolName != .connect ? .proto : request.start.codec
   }
 
+  /// What the suite will have of a call; nil if it does not record it. Clients ask for the schema by themselves.
+  private func recording(
+    of request: RPCurlProtocols.ServerRequest, _ method: MethodDescriptor?
+  ) -> SavedSuite.Call? {
+    guard suite != nil, method != nil, !LocalService.reflection.contains(request.start.method.service) else {
+      return nil
+    }
+    return SavedSuite.Call(request)
+  }
+
   private func finished(_ call: ProxiedCall) {
     running[call.number] = nil
+    if let recorded = call.recorded { suite?.add(recorded) }
     if let printer = call.printer {
       if printer.conclude() == .assertion { hasFailedFinding = true }
       return

@@ -38,6 +38,7 @@ package struct ProxyCommand {
       options, target.map { _ in try settings.reflection(options, clients) }, console)
     let calls = ProxiedCalls(
       options, settings, chain, schema, client, console, origins, isLocal: target == nil)
+    if options.text(.saveSuite) != nil { calls.suite = SavedSuite() }
     let listener: Listener
     do throws(SystemError) {
       listener = try Listener(address, tls: identity, loop: client.loop) { calls.receive($0, $1) }
@@ -52,6 +53,7 @@ package struct ProxyCommand {
       onInterrupt: { listener.stop(within: Self.drainTime) { isStopped = true } },
       until: { isStopped && calls.runningCount == 0 && !client.hasLingeringCalls },
       conclude: { calls.hasFailedFinding ? .assertion : nil })
+    if let suite = calls.suite { try save(suite, target, settings) }
     if let status { throw Failure(reported: status) }
   }
 
@@ -139,6 +141,22 @@ package struct ProxyCommand {
       MethodName(service: "", method: ""), isTerminal: console.output.isTerminal,
       ArgumentSources(environment: EnvironmentVariables.value, secrets: console.secrets))
     return (target, settings, ClientSource(console, options))
+  }
+
+  /// Writes the suite of `--save-suite`.
+  private func save(_ suite: SavedSuite, _ target: Target?, _ settings: CallSettings) throws(Failure) {
+    guard let path = options.text(.saveSuite) else { return }
+    // Its own interceptors are not part of what the clients did.
+    let arguments = options.arguments.filter {
+      OptionTable[$0.id].group != .interceptors && OptionTable[$0.id].commands.contains(CommandSet(.session))
+    }
+    let place = target.map { Positional($0.name, .session) }
+    let state = try SessionState(Invocation(.session, arguments), target: place)
+    let secrets = WrittenSecrets(
+      showsSecrets: options.has(.showSecrets), settings.secretNames, separates: false)
+    if let problem = FileContents.replace(path, with: Array(suite.text(state, secrets).utf8)) {
+      throw Failure(.internalError, path, problem)
+    }
   }
 
   private func announce(

@@ -9,8 +9,10 @@ package enum SavedScript {
   ///   - record: The session.
   ///   - ending: The commands that end its open streams.
   ///   - secrets: Replaces the credentials by variables.
+  ///   - head: The first lines.
   package static func session(
-    _ record: SessionRecord, ending: [String] = [], _ secrets: WrittenSecrets
+    _ record: SessionRecord, ending: [String] = [], _ secrets: WrittenSecrets,
+    head: [String] = ["#!/usr/bin/env -S rpcurl run"]
   ) -> String {
     var secrets = secrets
     let start = record.beginning
@@ -37,7 +39,7 @@ package enum SavedScript {
     for entry in start.chain { lines.append(secrets.line(entry.line)) }
     for line in record.lines { lines.append(secrets.line(line)) }
     lines += ending
-    var head = ["#!/usr/bin/env -S rpcurl run"]
+    var head = head
     head += secrets.placeholders.map { "# Set \($0.name) in the environment: \($0.meaning)." }
     if record.isCut { head.append("# Not all of the session: \(SessionRecord.cutRemark).") }
     return (head + lines).joined(separator: "\n") + "\n"

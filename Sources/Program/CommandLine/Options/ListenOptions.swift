@@ -31,5 +31,12 @@ extension OptionTable {
       "Without it, requests of pages from elsewhere are refused.",
       example: "rpcurl proxy --allow-origin http://localhost:5173 --protocol grpc http://localhost:50051",
       repeats: true, isConfigurable: false, isCommon: true),
+    Option(
+      .saveSuite, "--save-suite", .text, "FILE", .own, .listening,
+      "At the end, write the calls as a suite for rpcurl test.",
+      "Each call is a step that expects the same response; a value of a response that a later request has is captured. Credentials "
+        + "become variables of the environment.",
+      example: "rpcurl proxy --save-suite app.rpcurl http://localhost:50051", isConfigurable: false,
+      completion: "file"),
   ]
 }

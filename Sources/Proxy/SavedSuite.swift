@@ -1,0 +1,253 @@
+import RPCurlBase
+import RPCurlEngine
+import RPCurlLanguage
+import RPCurlPlatform
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlProtocols
+
+/// The calls of clients as a suite for `rpcurl test` (`--save-suite`): a test with a step for each call, which expects the same
+/// response. A value of a response that a later request has is captured in a variable.
+struct SavedSuite {
+  /// A call that has ended.
+  struct Call {
+    let method: MethodName
+    /// The metadata of the client.
+    let headers: Headers
+    fileprivate private(set) var requests: [JSONValue] = []
+    fileprivate private(set) var responses: [JSONValue] = []
+    var code = StatusCode.ok
+    /// The size of its messages, in bytes.
+    fileprivate private(set) var bytes = 0
+    /// Whether not all of it is kept.
+    fileprivate private(set) var isCut = false
+
+    init(_ request: RPCurlProtocols.ServerRequest) {
+      (method, headers) = (request.start.method, request.start.headers)
+    }
+
+    /// Adds a message of the request.
+    mutating func add(request: [UInt8], _ type: MessageType, _ codec: CodecName) {
+      if let value = value(request, type, codec) { requests.append(value) }
+    }
+
+    /// Adds a message of the response.
+    mutating func add(response: [UInt8], _ type: MessageType, _ codec: CodecName) {
+      if let value = value(response, type, codec) { responses.append(value) }
+    }
+
+    private mutating func value(_ message: [UInt8], _ type: MessageType, _ codec: CodecName) -> JSONValue? {
+      bytes += message.count
+      guard !isCut, bytes <= SavedSuite.maxCallBytes, let typed = try? Message(type, message, codec),
+        let json = try? typed.json(), let value = try? JSONValue(parsing: json)
+      else {
+        isCut = true
+        return nil
+      }
+      return value
+    }
+  }
+
+  /// The limits of what is kept, and of the messages of a call that are checked.
+  private static let (maxCalls, maxBytes, maxCallBytes, maxChecked) = (10_000, 16 << 20, 1 << 20, 10)
+  /// The fields that each client sends by itself.
+  private static let ownFields: Set = [
+    "user-agent", "accept", "accept-language", "origin", "referer", "priority",
+  ]
+
+  private var calls: [Call] = []
+  private var bytes = 0
+  /// How many calls were not kept: the suite would be too large, or the schema does not have the method.
+  private(set) var omittedCount = 0
+
+  /// Adds a call.
+  mutating func add(_ call: Call) {
+    guard !call.isCut, calls.count < Self.maxCalls, bytes + call.bytes <= Self.maxBytes else { return omit() }
+    bytes += call.bytes
+    calls.append(call)
+  }
+
+  /// Counts a call that is not a part of the suite.
+  private mutating func omit() { omittedCount += 1 }
+
+  /// The text of the suite.
+  ///
+  /// - Parameters:
+  ///   - state: The target, and the options that calls need.
+  ///   - secrets: Replaces credentials by variables of the environment.
+  func text(_ state: SessionState, _ secrets: WrittenSecrets) -> String {
+    var record = SessionRecord(state)
+    record.add("test recorded calls")
+    let captures = Captures(calls)
+    for (number, call) in calls.enumerated() {
+      record.add("step \(number + 1) \(call.method.method)")
+      for field in call.headers.fields where !Self.isOwn(field.name) {
+        record.add("header \(field.name): \(Self.literal(field.value))")
+      }
+      let messages = call.requests.map { captures.text(of: $0, before: number) }
+      record.add((["call \(call.method)"] + messages).joined(separator: " "))
+      for line in checks(of: call, number, captures) { record.add(line) }
+      for (name, path) in captures.made(by: number) { record.add("set \(name) = $last\(path)") }
+    }
+    let omitted =
+      omittedCount > 0
+      ? ["# Calls that are not in it, since they are too large or too many: \(omittedCount)."] : []
+    return SavedScript.session(
+      record, secrets,
+      head: ["# Calls that rpcurl proxy has recorded. rpcurl test runs them again."] + omitted)
+  }
+
+  private static func isOwn(_ name: String) -> Bool { ownFields.contains(name) || name.hasPrefix("sec-") }
+
+  private func checks(of call: Call, _ number: Int, _ captures: Captures) -> [String] {
+    var lines = ["expect status \(call.code.name)"]
+    guard call.code == .ok else { return lines }
+    let isSingle = call.responses.count == 1
+    if !isSingle { lines.append("expect count == \(call.responses.count)") }
+    for (index, response) in call.responses.prefix(Self.maxChecked).enumerated() {
+      let selection = isSingle ? "" : "message \(index) "
+      var varying: [(path: String, type: String)] = []
+      let rest = response.withoutVarying(at: "", captures.paths(of: number), &varying)
+      if let rest { lines.append("expect \(selection). contains \(captures.text(of: rest, before: number))") }
+      for (path, type) in varying { lines.append("expect \(selection)\(path) \(type)") }
+    }
+    return lines
+  }
+
+  /// A text without the syntax of values.
+  fileprivate static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
+}
+
+/// The values of responses that later requests have.
+private struct Captures {
+  private struct Source {
+    let call: Int
+    let path: String
+    let name: String
+  }
+
+  /// The length of the shortest text that is captured: shorter ones are in many messages by chance.
+  private static let leastLength = 3
+
+  private var sources: [String: Source] = [:]
+
+  init(_ calls: [SavedSuite.Call]) {
+    var known: [String: (call: Int, path: String)] = [:]
+    var given: Set<String> = []
+    var names: [String: Int] = [:]
+    for (number, call) in calls.enumerated() {
+      for request in call.requests {
+        request.forEachText(at: "") { text, _ in
+          if let (call, path) = known[text], sources[text] == nil {
+            let field = path.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.last {
+              !$0.allSatisfy(\.isNumber)
+            }
+            let base = field.map { String($0) } ?? "value"
+            names[base, default: 0] += 1
+            let name = names[base] == 1 ? base : "\(base)_\(names[base] ?? 1)"
+            sources[text] = Source(call: call, path: path, name: name)
+          }
+          given.insert(text)
+        }
+      }
+      // A check of a list knows its first message only by number, and `set` reads the last one.
+      guard let response = call.responses.last else { continue }
+      response.forEachText(at: "") { text, path in
+        if text.utf8.count >= Self.leastLength, !given.contains(text), known[text] == nil {
+          known[text] = (number, path)
+        }
+      }
+    }
+  }
+
+  /// The variables that a call gives, with their paths.
+  func made(by call: Int) -> [(name: String, path: String)] {
+    sources.values.filter { $0.call == call }.map { ($0.name, $0.path) }.sorted { $0.name < $1.name }
+  }
+
+  /// The paths of a response whose values are captured.
+  func paths(of call: Int) -> Set<String> { Set(sources.values.filter { $0.call == call }.map(\.path)) }
+
+  /// The text of a message, with variables in the place of captured values.
+  func text(of message: JSONValue, before call: Int) -> String {
+    message.mapTexts { text in
+      guard let source = sources[text], source.call < call else { return SavedSuite.literal(text) }
+      return "${\(source.name)}"
+    }.text
+  }
+}
+
+extension JSONValue {
+  /// Calls `body` with each text and its path.
+  fileprivate func forEachText(at path: String, _ body: (String, String) -> Void) {
+    switch self {
+    case .string(let text): body(text, path)
+    case .array(let elements):
+      for (index, element) in elements.enumerated() { element.forEachText(at: "\(path)[\(index)]", body) }
+    case .object(let members):
+      for member in members { member.value.forEachText(at: Self.path(path, member.name), body) }
+    case .null, .bool, .number: break
+    }
+  }
+
+  fileprivate func mapTexts(_ change: (String) -> String) -> JSONValue {
+    switch self {
+    case .string(let text): .string(change(text))
+    case .array(let elements): .array(elements.map { $0.mapTexts(change) })
+    case .object(let members):
+      .object(members.map { Member(name: $0.name, value: $0.value.mapTexts(change)) })
+    case .null, .bool, .number: self
+    }
+  }
+
+  /// The value without what differs from run to run: captured values, identifiers and times.
+  ///
+  /// - Parameter varying: Receives what is checked of them.
+  /// - Returns: nil if nothing is left.
+  fileprivate func withoutVarying(
+    at path: String, _ captured: Set<String>, _ varying: inout [(path: String, type: String)]
+  ) -> JSONValue? {
+    switch self {
+    case .string(let text):
+      if let type = Self.type(of: text) {
+        varying.append((path, "is \(type)"))
+        return nil
+      }
+      guard captured.contains(path) else { return self }
+      varying.append((path, "exists"))
+      return nil
+    case .object(let members):
+      let rest = members.compactMap { member in
+        member.value.withoutVarying(at: Self.path(path, member.name), captured, &varying).map {
+          Member(name: member.name, value: $0)
+        }
+      }
+      return rest.isEmpty ? nil : .object(rest)
+    // An element of a list cannot be left out.
+    case .array, .null, .bool, .number: return self
+    }
+  }
+
+  private static func path(_ path: String, _ name: String) -> String {
+    let isName = name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIIAlphanumeric }
+    return isName ? "\(path).\(name)" : "\(path)[\(JSONValue.quoted(name))]"
+  }
+
+  /// The type of a text that differs from run to run.
+  private static func type(of text: String) -> String? {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    let isUUID =
+      parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0.isASCIIHexDigit }
+    if isUUID { return "uuid" }
+    let digits = text.utf8.prefix(10).map { $0.isASCIIDigit ? "d" : Character(UnicodeScalar($0)) }
+    let isTime = String(digits) == "dddd-dd-dd" && text.utf8.dropFirst(10).first == UInt8(ascii: "T")
+    return isTime ? "timestamp" : nil
+  }
+}
+
+extension UInt8 {
+  fileprivate var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
+  fileprivate var isASCIIHexDigit: Bool { isASCIIDigit || (0x61...0x66).contains(self | 0x20) }
+  fileprivate var isASCIIAlphanumeric: Bool { isASCIIDigit || (0x61...0x7A).contains(self | 0x20) }
+}

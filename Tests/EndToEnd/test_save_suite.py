@@ -1,0 +1,39 @@
+"""--save-suite of rpcurl proxy: the calls of clients become a suite, which rpcurl test runs again."""
+
+import signal
+
+from harness import write
+
+
+def proxy(rpcurl, *arguments):
+    """A proxy that listens, and its address."""
+    process = rpcurl.start("proxy", *arguments)
+    line = process.stderr.readline()
+    assert line.startswith(b"listening on http://"), line + process.stderr.read()
+    return process, line.split()[2].decode().removeprefix("http://")
+
+
+def stop(process):
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    return out
+
+
+def test_calls_of_clients_become_a_suite(rpcurl, grpc_server, tmp_path):
+    suite = tmp_path / "app.rpcurl"
+    process, address = proxy(rpcurl, "--save-suite", suite, "--plaintext", grpc_server.address)
+    call = ["--plaintext", address]
+    rpcurl(*call, "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}', "-H", "authorization: Bearer secret-token").exits(0)
+    rpcurl(*call, "demo.v1.Demo/Find", "-d", '{"id":"2"}').exits(0)
+    rpcurl(*call, "demo.v1.Demo/Hello", "-d", '{"name":"Jacquard loom"}', "--protocol", "grpc").exits(0)
+    rpcurl(*call, "demo.v1.Demo/Find", "-d", '{"id":"9"}').exits(64 + 5)
+    rpcurl(*call, "demo.v1.Demo/Chat", "-d", '{"text":"a"}{"text":"b"}').exits(0)
+    stop(process)
+    text = suite.read_text()
+    assert "secret-token" not in text and "header authorization: ${env.AUTHORIZATION}" in text
+    assert "set title = $last.title" in text and '{"name":"${title}"}' in text
+    assert "AUTHORIZATION" in rpcurl("test", suite).exits(4).out
+    rpcurl("test", suite, env={"AUTHORIZATION": "Bearer secret-token"}).exits(0)
+    changed = write(tmp_path / "changed.rpcurl", text.replace("Hello, Ada!", "Goodbye!"))
+    rpcurl("test", changed, env={"AUTHORIZATION": "Bearer secret-token"}).exits(8)
