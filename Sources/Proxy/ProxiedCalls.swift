@@ -47,7 +47,9 @@ final class ProxiedCalls {
   ) {
     (self.options, self.settings, self.chain, self.schema) = (options, settings, chain, schema)
     (self.client, self.console, self.origins, self.isLocal) = (client, console, origins, isLocal)
-    serverOptions = ServerOptions(maxMessageBytes: settings.wire.maxMessageBytes)
+    serverOptions = ServerOptions(
+      maxMessageBytes: settings.wire.maxMessageBytes,
+      sent: Compression.readable.filter { $0.whyUnwritable == nil }, followsTarget: true)
   }
 
   /// The number of calls that have not finished.

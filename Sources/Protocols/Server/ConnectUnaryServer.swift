@@ -90,7 +90,7 @@ final class ConnectUnaryServer: ServerProtocol {
   func end(_ end: ResponseEnd) -> ServerResponse {
     do throws(RPCError) {
       if let error = end.error { throw error }
-      var compressor = MessageCompressor(request.responseCompression)
+      var compressor = MessageCompressor(request.responseCompression(start, options))
       let body = try compressor.compress(try message.get())
       var head = head(200, request.contentType, end)
       if let compression = compressor.compression {

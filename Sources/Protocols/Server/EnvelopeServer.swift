@@ -14,7 +14,7 @@ final class EnvelopeServer: ServerProtocol {
   /// Whether the request is complete, or invalid.
   private var isEnded = false
 
-  private var compressor: MessageCompressor
+  private var compressor = MessageCompressor(nil)
   /// The start of the response, while its head is not sent.
   private var start: ResponseStart?
   private var isHeadSent = false
@@ -25,7 +25,6 @@ final class EnvelopeServer: ServerProtocol {
     self.options = options
     reader = EnvelopeReader(
       EnvelopeLimits(maxMessageBytes: options.maxMessageBytes, endFlag: nil, peer: .client))
-    compressor = MessageCompressor(request.responseCompression)
   }
 
   /// Reads the headers of a request.
@@ -129,6 +128,7 @@ final class EnvelopeServer: ServerProtocol {
   private func takeHead() -> ServerResponseHead? {
     guard !isHeadSent else { return nil }
     isHeadSent = true
+    compressor = MessageCompressor(request.responseCompression(start, options))
     var headers = Headers([(HeaderSyntax.contentType, request.contentType)])
     if let compression = compressor.compression {
       headers.add(wire.encodingFields.used, compression.rawValue)

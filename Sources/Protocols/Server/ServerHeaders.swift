@@ -52,8 +52,17 @@ extension ServerRequest {
     // Without the field, a client accepts the encoding of its request (Connect protocol, "Unary-Request").
     let names =
       accepted.isEmpty ? [compression?.rawValue ?? Compression.identity] : accepted.flatMap(Self.encodings)
-    responseCompression = names.lazy.compactMap { Compression(rawValue: $0) }.first(
-      where: options.sent.contains)
+    responseCompressions = names.compactMap { Compression(rawValue: $0) }.filter(options.sent.contains)
+  }
+
+  /// The compression of a response.
+  func responseCompression(_ start: ResponseStart?, _ options: ServerOptions) -> Compression? {
+    guard options.followsTarget else { return responseCompressions.first }
+    let fields = ["grpc-encoding", "connect-content-encoding", "content-encoding"]
+    guard let name = fields.lazy.compactMap({ start?.headers.first($0) }).first?.lowercased(),
+      name != Compression.identity
+    else { return nil }
+    return responseCompressions.first { $0.rawValue == name } ?? responseCompressions.first
   }
 
   /// The names in a list of encodings, without those of weight zero (RFC 9110, section 12.5.3).

@@ -60,6 +60,8 @@ package struct ServerOptions: Sendable {
   package let accepted: [Compression]
   /// The compressions of responses, if the client accepts them; empty sends responses uncompressed.
   package let sent: [Compression]
+  /// Whether only responses are compressed that arrived compressed themselves, as at a proxy.
+  package let followsTarget: Bool
   /// Whether unary calls of Connect must have the version of the protocol.
   package let requiresConnectVersion: Bool
   /// The value of the header that lists the compressions that clients may use.
@@ -68,11 +70,12 @@ package struct ServerOptions: Sendable {
   /// Makes options.
   package init(
     maxMessageBytes: Int = 64 << 20, accepted: [Compression] = Compression.readable, sent: [Compression] = [],
-    requiresConnectVersion: Bool = false
+    followsTarget: Bool = false, requiresConnectVersion: Bool = false
   ) {
     self.maxMessageBytes = maxMessageBytes
     self.accepted = accepted
     self.sent = sent
+    self.followsTarget = followsTarget
     self.requiresConnectVersion = requiresConnectVersion
     acceptedEncodings =
       accepted.isEmpty ? Compression.identity : accepted.map(\.rawValue).joined(separator: ",")
@@ -99,8 +102,8 @@ package struct ServerRequest: Sendable {
   var message: [UInt8] = []
   /// The compression of the request that its headers name.
   var compression: Compression?
-  /// The compression of the response.
-  var responseCompression: Compression?
+  /// The compressions of the response that the client accepts, the preferred one first.
+  var responseCompressions: [Compression] = []
 }
 
 /// The status line and the header fields of a response.

@@ -249,6 +249,29 @@ import Testing
     }
   }
 
+  /// A proxy compresses what arrived compressed, in the same way if the client accepts it.
+  @Test(
+    arguments: [
+      (nil, "gzip,br", nil), ("identity", "gzip,br", nil), ("br", "gzip,br", "br"),
+      ("zstd", "gzip,br", "gzip"),
+      ("br", "deflate", nil),
+    ] as [(String?, String, String?)])
+  func responseOfAProxyIsCompressedAsThatOfItsTarget(target: String?, accepted: String, sent: String?) throws
+  {
+    let options = ServerOptions(accepted: [.gzip, .br], sent: [.gzip, .br], followsTarget: true)
+    for (type, prefix) in [("application/grpc", "grpc-"), ("application/proto", "")] {
+      let content = prefix.isEmpty ? "content-encoding" : "grpc-encoding"
+      var recorder = ServerRecorder(.test(type, [("\(prefix)accept-encoding", accepted)]), nil, options)
+      for field in ["grpc-encoding", "connect-content-encoding", "content-encoding"] {
+        var other = ServerRecorder(.test(type, [("\(prefix)accept-encoding", accepted)]), nil, options)
+        try other.respond(ResponseStart(headers: Headers(target.map { [(field, $0)] } ?? [])), [[1, 2]])
+        #expect(header(content, other) == sent)
+      }
+      try recorder.respond(ResponseStart(), [[1, 2]])
+      #expect(header(content, recorder) == nil)
+    }
+  }
+
   // MARK: Connect GET
 
   @Test(
