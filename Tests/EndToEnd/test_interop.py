@@ -1,5 +1,5 @@
 """gRPC's interoperability tests, as far as a command line can express them, against servers of three implementations, and
-through Envoy with each protocol.
+through Envoy and `rpcurl proxy` with each protocol.
 
 The cases and their numbers are those of https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md. Those of
 credentials need Google's cloud, and those of load balancing, soaks and reconnection are about a library's channel.
@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from harness import GENERATED, ROOT, Rpcurl, Server
+from harness import GENERATED, ROOT, Proxy, Rpcurl, Server
 
 GRPC_GO = Path(os.environ.get("GRPC_GO_SERVER") or ROOT / ".build" / "debian-go" / "interop-server")
 GRPC_SWIFT = Path(os.environ.get("GRPC_SWIFT_SERVER") or ROOT / ".build" / "grpc-swift" / "debug" / "interop-server")
@@ -38,7 +38,7 @@ class Peer:
     """A way to a server: `peer(method, *requests)` calls a method of it."""
 
     rpcurl: Rpcurl
-    server: Server
+    server: Server | Proxy
     # The server behind the one that is called, which has the log.
     backend: Server
     options: list[object]
@@ -77,11 +77,26 @@ def envoy(start_foreign_server, start_interop_server):
     return start_foreign_server("envoy_server.py", "--backend", start_interop_server("grpcio").address)
 
 
-@pytest.fixture(params=["grpcio", "grpc-go", "grpc-swift", "envoy-grpc", "envoy-grpc-web", "envoy-connect"])
+@pytest.fixture(scope="session")
+def proxy(tmp_path_factory, start_interop_server):
+    """`rpcurl proxy` in front of grpcio."""
+    directory = tmp_path_factory.mktemp("proxy")
+    schema = ["--descriptor-set", GENERATED / "interop.binpb"]
+    proxy = Proxy(Rpcurl(directory), directory, "proxy", *schema, "--protocol", "grpc", start_interop_server("grpcio").url)
+    yield proxy
+    assert proxy.stop() == 0
+
+
+WAYS = [f"{name}-{protocol}" for name in ("envoy", "proxy") for protocol in ("grpc", "grpc-web", "connect")]
+
+
+@pytest.fixture(params=["grpcio", "grpc-go", "grpc-swift", *WAYS])
 def peer(request, rpcurl, start_interop_server):
-    if request.param.startswith("envoy-"):
-        options = ["--protocol", request.param.removeprefix("envoy-")]
-        return Peer(rpcurl, request.getfixturevalue("envoy"), start_interop_server("grpcio"), options)
+    if request.param in WAYS:
+        if request.param.startswith("proxy"):
+            request.getfixturevalue("keeps_early_responses")
+        name, _, protocol = request.param.partition("-")
+        return Peer(rpcurl, request.getfixturevalue(name), start_interop_server("grpcio"), ["--protocol", protocol])
     server = start_interop_server(request.param)
     return Peer(rpcurl, server, server, [])
 
@@ -178,7 +193,8 @@ def test_status_code_and_message(peer, method, message):
     result = peer(method, {"responseStatus": {"code": 2, "message": message}}, options=("--format", "events")).exits(UNKNOWN)
     end = result.named_events()["end"]
     # Envoy leaves the message as gRPC encodes it, when it translates to Connect.
-    expected = quote(message, safe=" ") if "connect" in peer.options else message
+    by_envoy = "connect" in peer.options and not isinstance(peer.server, Proxy)
+    expected = quote(message, safe=" ") if by_envoy else message
     assert (end["code"], end["message"]) == ("unknown", expected)
 
 
