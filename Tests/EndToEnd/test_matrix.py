@@ -1,7 +1,8 @@
 """Combinations of server, protocol, kind of method, codec, compression, HTTP version, TLS and outcome.
 
 A cell is one call, and the test checks all that `--format events` prints of it. By default the cells are those of a
-pairwise selection; with RPCURL_TESTS=all they are all that the servers allow.
+pairwise selection; with RPCURL_TESTS=all they are all that the servers allow. Some of them also pass through `rpcurl proxy`, to a
+server of another protocol too.
 """
 
 import base64
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from harness import ALL_TESTS
+from harness import ALL_TESTS, Proxy, Rpcurl
 from pairwise import covering
 
 # The protocols with their versions of HTTP, the codecs and the compressions of each server. grpcio has no codec but protobuf.
@@ -73,7 +74,9 @@ class Cell(NamedTuple):
     def response_type(self) -> str:
         if self.is_connect_unary and self.outcome == "fail":
             return "application/json"
-        # Of the servers, grpcio names no codec for protobuf.
+        # A proxy has the type of the request. Of the servers, grpcio names no codec for protobuf.
+        if self.server == "proxy":
+            return self.content_type
         if self.server == "grpc":
             return self.content_type.removesuffix("+proto")
         return self.content_type + ("+proto" if self.content_type == "application/grpc" else "")
@@ -118,10 +121,34 @@ class Events:
         return [line for line in self.lines if line["event"] == name]
 
 
+@pytest.fixture(scope="session")
+def proxy_of(tmp_path_factory, certificates):
+    """`proxy_of(server, protocol)`: `rpcurl proxy` in front of a server, with TLS if the server has it."""
+    running = {}
+
+    def start(server, protocol):
+        key = (server.address, protocol)
+        if key not in running:
+            directory = tmp_path_factory.mktemp("proxy")
+            tls = ["--listen-cert", certificates / "server.pem", "--listen-key", certificates / "server-key.pem", "--cacert", server.ca]
+            options = [*(tls if server.ca else []), *([] if protocol == "same" else ["--protocol", protocol])]
+            running[key] = Proxy(Rpcurl(directory), directory, "proxy", *options, server.url)
+            running[key].ca = server.ca
+        return running[key]
+
+    yield start
+    assert [proxy.stop() for proxy in running.values()] == [0] * len(running)
+
+
 @pytest.fixture
-def run(request, rpcurl, descriptor_set):
-    def run(cell, *arguments):
-        server = request.getfixturevalue(f"{cell.server}_tls_server" if cell.security == "tls" else f"{cell.server}_server")
+def server_of(request):
+    return lambda cell: request.getfixturevalue(f"{cell.server}_tls_server" if cell.security == "tls" else f"{cell.server}_server")
+
+
+@pytest.fixture
+def run(server_of, rpcurl, descriptor_set):
+    def run(cell, *arguments, server=None):
+        server = server or server_of(cell)
         method, requests, _ = CALLS[cell.kind]
         security = ["--cacert", server.ca] if server.ca else []
         result = rpcurl(
@@ -173,7 +200,28 @@ def check_size(cell, message_bytes, wire_bytes):
 
 @pytest.mark.parametrize("cell", ALL_CELLS if ALL_TESTS else PAIRWISE_CELLS, ids=lambda cell: cell.name)
 def test_call(cell, run):
-    result, events = run(cell, *(["-H", "demo-code: 5"] if cell.outcome == "fail" else []))
+    check(cell, *run(cell, *outcome(cell)))
+
+
+# With each protocol that the server has; "same" is that of the client.
+PROXIED_CELLS = [
+    (cell, protocol)
+    for cell in (ALL_CELLS if ALL_TESTS else PAIRWISE_CELLS[::4])
+    for protocol in ("same", *SERVERS[cell.server]["protocols"])
+]
+
+
+@pytest.mark.parametrize(("cell", "protocol"), PROXIED_CELLS, ids=lambda value: getattr(value, "name", value))
+def test_call_through_the_proxy(cell, protocol, run, server_of, proxy_of):
+    proxy = proxy_of(server_of(cell), protocol)
+    check(cell._replace(server="proxy"), *run(cell, *outcome(cell), server=proxy))
+
+
+def outcome(cell):
+    return ["-H", "demo-code: 5"] if cell.outcome == "fail" else []
+
+
+def check(cell, result, events):
     check_request(cell, events)
     headers, end = check_response(cell, events)
     messages = [event["message"] for event in events.all("message")]

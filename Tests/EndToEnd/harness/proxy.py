@@ -25,6 +25,8 @@ class Proxy:
         self.url = found[1]
         self.address = self.url.rpartition("//")[2]
         self.port = self.address.rpartition(":")[2]
+        # The authority of its certificate, if a test gave it one.
+        self.ca: Path | None = None
 
     def log(self) -> str:
         return self.log_file.read_text()
