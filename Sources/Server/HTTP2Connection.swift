@@ -123,10 +123,14 @@ final class HTTP2Connection: HTTPConnection {
   private func submit(_ stream: ServerStream) {
     guard let head = stream.response.head else { return session.resume(stream.id) }
     stream.response.head = nil
-    let fields =
+    var fields =
       [(Array(":status".utf8), Array("\(head.status)".utf8))]
       + FieldRules.sent(head.headers, keepingLength: stream.isHead)
     let response = stream.response
+    // With the length, a client detects a body that was cut or changed on the way.
+    if stream.hasBody, response.isEnded, response.trailers == nil, response.body.count > 0 {
+      fields.append((Array("content-length".utf8), Array("\(response.body.count)".utf8)))
+    }
     let isWhole = response.isEnded && response.body.count == 0
     session.respond(stream.id, fields, hasBody: !isWhole || response.trailers != nil)
   }

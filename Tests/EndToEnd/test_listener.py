@@ -313,8 +313,10 @@ def test_authority_signs_for_its_names_only(start: Start) -> None:
     echo = start(tls=True)
     assert echo.authority and "PRIVATE" not in echo.authority.read_text()
     text = subprocess.run(["openssl", "x509", "-in", echo.authority, "-noout", "-text"], capture_output=True, check=True, text=True).stdout
-    for part in "CA:TRUE, pathlen:0", "Name Constraints: critical", "DNS:localhost", "IP:127.0.0.1/255.255.255.255":
+    for part in "CA:TRUE, pathlen:0", "Name Constraints: critical", "DNS:localhost":
         assert part in text
+    # BoringSSL rejects an address to which a rule applies.
+    assert "IP:" not in text
     context = ssl.create_default_context(cafile=str(echo.authority))
     context.set_alpn_protocols(["h2", "http/1.1"])
     with context.wrap_socket(echo.connect(), server_hostname="localhost") as client:

@@ -245,7 +245,7 @@ def test_a_thousand_calls_at_once(proxy, keeps_early_responses):
         channel.close()
 
 
-def test_methods_without_schema_pass_as_bytes(shared):
+def test_methods_without_schema_pass_as_bytes(shared, keeps_early_responses):
     server, url = serve({"any.v1.Any": {"Echo": ECHO, "Stream": ECHO_STREAM}})
     proxy = shared("proxy", url)
     with grpc.insecure_channel(proxy.address) as channel:

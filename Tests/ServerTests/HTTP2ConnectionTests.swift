@@ -36,7 +36,8 @@ struct HTTP2ConnectionTests {
     client.run(with: server)
     #expect(recorder.summary == ["POST /p?q h [\"x-a=b\", \"te=trailers\"]", "hello", "end"])
     #expect(
-      client.responses[id] == .init(headers: [":status=200", "x=y"], body: Array("hello".utf8), code: 0))
+      client.responses[id]
+        == .init(headers: [":status=200", "x=y", "content-length=5"], body: Array("hello".utf8), code: 0))
     #expect(server.http.stage == .idle && !server.isDone)
   }
 
@@ -70,6 +71,19 @@ struct HTTP2ConnectionTests {
     client.request()
     let sent = server.exchange(client.takeOutput())
     #expect(sent[3] == 1 && sent[4] & 1 == 1 && sent.count == 9 + Int(sent[2]))
+  }
+
+  @Test func wholeResponseHasItsLength() {
+    recorder.begin = { exchange in
+      exchange.stream.respond(status: 200, headers: Headers())
+      exchange.stream.write([1, 2, 3])
+      exchange.stream.end()
+    }
+    let server = server()
+    let id = client.request()
+    client.run(with: server)
+    #expect(
+      client.responses[id] == .init(headers: [":status=200", "content-length=3"], body: [1, 2, 3], code: 0))
   }
 
   @Test func splitsOfTheInputDoNotMatter() {
