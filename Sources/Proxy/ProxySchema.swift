@@ -10,6 +10,8 @@ final class ProxySchema {
   let pool: DescriptorPool
   /// Whether the server itself has described it.
   let isReflected: Bool
+  /// The methods that were called.
+  private var methods: [MethodName: MethodDescriptor] = [:]
 
   init(_ pool: DescriptorPool, isReflected: Bool) {
     (self.pool, self.isReflected) = (pool, isReflected)
@@ -45,6 +47,10 @@ final class ProxySchema {
 
   /// A method; nil if the schema does not have it.
   func method(_ name: MethodName) -> MethodDescriptor? {
-    try? pool.method(service: name.service, method: name.method)
+    if let known = methods[name] { return known }
+    let method = try? pool.method(service: name.service, method: name.method)
+    // Not the names of methods that do not exist: clients choose them.
+    if let method { methods[name] = method }
+    return method
   }
 }

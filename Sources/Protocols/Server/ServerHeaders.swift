@@ -49,6 +49,7 @@ extension ServerRequest {
         )
       }
     }
+    guard !options.sent.isEmpty else { return }
     // Without the field, a client accepts the encoding of its request (Connect protocol, "Unary-Request").
     let names =
       accepted.isEmpty ? [compression?.rawValue ?? Compression.identity] : accepted.flatMap(Self.encodings)
