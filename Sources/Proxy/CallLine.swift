@@ -22,6 +22,9 @@ struct CallLine {
     self.end = (end, hint, MonotonicClock.now - begin)
   }
 
+  /// Whether the call has ended with an error.
+  var hasFailed: Bool { end?.end.error != nil }
+
   /// The line with its end.
   var text: String {
     guard let (end, hint, time) = end else { return "" }

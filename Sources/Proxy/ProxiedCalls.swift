@@ -6,6 +6,7 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
+import RPCurlReports
 import RPCurlServer
 import RPCurlTransport
 
@@ -35,6 +36,7 @@ final class ProxiedCalls {
   private var plans: [PlanKey: CallPlan] = [:]
   private var running: [Int: ProxiedCall] = [:]
   private var count = 0
+  private var failedCount = 0
   private var isOutputBehind = false
   /// The calls that have ended, for `--save-suite`; nil without it.
   var suite: SavedSuite?
@@ -54,6 +56,14 @@ final class ProxiedCalls {
 
   /// The number of calls that have not finished.
   var runningCount: Int { running.count }
+
+  /// The calls so far.
+  var progress: Progress {
+    var progress = Progress()
+    progress.calls = Progress.Calls(
+      ended: count - running.count, failed: failedCount, running: running.count)
+    return progress
+  }
 
   /// Sets whether the reader of the output is behind.
   func setOutputBehind(_ isBehind: Bool) {
@@ -172,6 +182,7 @@ final class ProxiedCalls {
 
   private func finished(_ call: ProxiedCall) {
     running[call.number] = nil
+    if call.line.hasFailed { failedCount += 1 }
     if let recorded = call.recorded { suite?.add(recorded) }
     if let printer = call.printer {
       if printer.conclude() == .assertion { hasFailedFinding = true }

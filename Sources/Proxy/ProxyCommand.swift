@@ -7,7 +7,6 @@ import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
-import RPCurlReports
 import RPCurlServer
 import RPCurlTransport
 
@@ -49,7 +48,7 @@ package struct ProxyCommand {
     var isStopped = false
     // Ctrl-C is the usual end.
     let (_, status) = try CommandLoop(client.loop).run(
-      flushing: console, progress: { Progress() }, whenBehind: { calls.setOutputBehind($0) },
+      flushing: console, progress: { calls.progress }, whenBehind: { calls.setOutputBehind($0) },
       onInterrupt: { listener.stop(within: Self.drainTime) { isStopped = true } },
       until: { isStopped && calls.runningCount == 0 && !client.hasLingeringCalls },
       conclude: { calls.hasFailedFinding ? .assertion : nil })
