@@ -988,6 +988,7 @@ _rpcurl_arguments() {
 --listen-name|+||none
 --allow-origin|+||none
 --save-suite|||file
+--default|||flag
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json

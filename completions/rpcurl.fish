@@ -349,6 +349,7 @@ complete -c rpcurl -n '__rpcurl_is proxy serve' -n '__rpcurl_unused --listen-key
 complete -c rpcurl -n '__rpcurl_is proxy serve' -l listen-name -x -d 'Another name by which clients reach this address'
 complete -c rpcurl -n '__rpcurl_is proxy serve' -l allow-origin -x -d 'Let pages of this origin make calls in a browser; * lets all'
 complete -c rpcurl -n '__rpcurl_is proxy serve' -n '__rpcurl_unused --save-suite' -l save-suite -r -F -d 'At the end, write the calls as a suite for rpcurl test'
+complete -c rpcurl -n '__rpcurl_is serve' -n '__rpcurl_unused --default' -l default -d 'Respond with plausible values if no interceptor responds'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --method' -l method -x -d 'Call this method of the schema, with every field set'
 complete -c rpcurl -n '__rpcurl_is plugins-check' -n '__rpcurl_unused --call-time' -l call-time -x -d 'Time limit of each call'
 complete -c rpcurl -n '__rpcurl_is plugins-new' -n '__rpcurl_unused --lang' -l lang -x -a 'c cpp swift rust python js sh' -d 'Language: c, cpp, swift or rust; of a script: python, js or sh'

@@ -31,8 +31,8 @@ final class ProxiedCalls {
   private let console: Console
   private let origins: CrossOrigin
   private let serverOptions: ServerOptions
-  /// Whether there is no server: the chain must respond.
-  private let isLocal: Bool
+  /// The innermost interceptor of a server without a target; nil if there is one.
+  private let unanswered: InterceptorRegistration?
   private var plans: [PlanKey: CallPlan] = [:]
   private var running: [Int: ProxiedCall] = [:]
   private var count = 0
@@ -45,10 +45,12 @@ final class ProxiedCalls {
 
   init(
     _ options: Invocation, _ settings: CallSettings, _ chain: ChainSource, _ schema: ProxySchema,
-    _ client: LoopClient, _ console: Console, _ origins: CrossOrigin, isLocal: Bool
+    _ client: LoopClient, _ console: Console, _ origins: CrossOrigin,
+    unanswered: InterceptorRegistration?
   ) {
     (self.options, self.settings, self.chain, self.schema) = (options, settings, chain, schema)
-    (self.client, self.console, self.origins, self.isLocal) = (client, console, origins, isLocal)
+    (self.client, self.console, self.origins) = (client, console, origins)
+    self.unanswered = unanswered
     serverOptions = ServerOptions(
       maxMessageBytes: settings.wire.maxMessageBytes,
       sent: Compression.readable.filter { $0.whyUnwritable == nil }, followsTarget: true)
@@ -91,7 +93,9 @@ final class ProxiedCalls {
       return nil
     case .call(let inbound):
       let responder = ServerResponder(stream, inbound, fields)
-      if let method, let service = LocalService(inbound.request.start.method, schema, isLocal: isLocal) {
+      if let method,
+        let service = LocalService(inbound.request.start.method, schema, isLocal: unanswered != nil)
+      {
         return LocalServiceCall(service, method, responder)
       }
       return start(inbound, method, responder)
@@ -138,7 +142,7 @@ final class ProxiedCalls {
     request.headers = arrived.start.headers.replacing(settings.headers)
     request.timeout = [arrived.timeout, settings.timeout].compactMap(\.self).min()
     request.reportsMessages = observer.printer != nil && settings.verbosity > 0
-    if isLocal { request.interceptors.append(Self.unanswered) }
+    if let unanswered { request.interceptors.append(unanswered) }
     return request
   }
 
@@ -192,24 +196,6 @@ final class ProxiedCalls {
     for finding in call.findings.removeAll() where finding.kind == .failure {
       hasFailedFinding = true
       console.output.remark(TerminalText.escape("\(call.number) assertion failed: \(finding.text)") + "\n")
-    }
-  }
-
-  /// The innermost interceptor of a server without a target: no other has responded.
-  private static let unanswered = InterceptorRegistration(
-    name: "serve", factory: ClosureFactory { call, _ in Unanswered(method: call.method) }, priority: Int.min)
-
-  private final class Unanswered: StagedInterceptor {
-    private let method: MethodName
-    let stages = Stages.requestStart
-
-    init(method: MethodName) { self.method = method }
-
-    func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {
-      token.fail(
-        RPCError(
-          .unimplemented, "nothing responds to \(method): add a stub with --use mock,file=FILE",
-          origin: .interceptor("serve")))
     }
   }
 }

@@ -36,7 +36,8 @@ package struct ProxyCommand {
     let schema = try ProxySchema(
       options, target.map { _ in try settings.reflection(options, clients) }, console)
     let calls = ProxiedCalls(
-      options, settings, chain, schema, client, console, origins, isLocal: target == nil)
+      options, settings, chain, schema, client, console, origins,
+      unanswered: target == nil ? unanswered.registration : nil)
     if options.text(.saveSuite) != nil { calls.suite = SavedSuite() }
     let listener: Listener
     do throws(SystemError) {
@@ -57,6 +58,11 @@ package struct ProxyCommand {
   }
 
   // MARK: Options
+
+  /// What responds if there is no target, and no other interceptor does.
+  private var unanswered: UnansweredCalls {
+    UnansweredCalls(options.has(.defaultResponses) ? PlausibleMessages(seed: options.seed) : nil)
+  }
 
   private func address() throws(Failure) -> ListenAddress {
     let text = options.text(.listen) ?? "127.0.0.1:0"

@@ -1,13 +1,13 @@
-"""--save-suite of rpcurl proxy: the calls of clients become a suite, which rpcurl test runs again."""
+"""--save-suite of rpcurl proxy: the calls of clients become a suite, which rpcurl test runs again; --default of rpcurl serve."""
 
 import signal
 
 from harness import write
 
 
-def proxy(rpcurl, *arguments):
-    """A proxy that listens, and its address."""
-    process = rpcurl.start("proxy", *arguments)
+def listen(rpcurl, *arguments):
+    """A command that listens, and its address."""
+    process = rpcurl.start(*arguments)
     line = process.stderr.readline()
     assert line.startswith(b"listening on http://"), line + process.stderr.read()
     return process, line.split()[2].decode().removeprefix("http://")
@@ -22,7 +22,7 @@ def stop(process):
 
 def test_calls_of_clients_become_a_suite(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "app.rpcurl"
-    process, address = proxy(rpcurl, "--save-suite", suite, "--plaintext", grpc_server.address)
+    process, address = listen(rpcurl, "proxy", "--save-suite", suite, "--plaintext", grpc_server.address)
     call = ["--plaintext", address]
     rpcurl(*call, "demo.v1.Demo/Hello", "-d", '{"name":"Ada"}', "-H", "authorization: Bearer secret-token").exits(0)
     rpcurl(*call, "demo.v1.Demo/Find", "-d", '{"id":"2"}').exits(0)
@@ -37,3 +37,17 @@ def test_calls_of_clients_become_a_suite(rpcurl, grpc_server, tmp_path):
     rpcurl("test", suite, env={"AUTHORIZATION": "Bearer secret-token"}).exits(0)
     changed = write(tmp_path / "changed.rpcurl", text.replace("Hello, Ada!", "Goodbye!"))
     rpcurl("test", changed, env={"AUTHORIZATION": "Bearer secret-token"}).exits(8)
+
+
+def test_serve_responds_with_plausible_values(rpcurl, descriptor_set):
+    def responses(seed):
+        process, address = listen(rpcurl, "serve", "--descriptor-set", descriptor_set, "--default", "--seed", seed)
+        call = ["--plaintext", address]
+        found = [rpcurl(*call, f"demo.v1.Demo/{method}", "-d", "{}").exits(0).out for method in ("Hello", "Count", "Echo")]
+        rpcurl("health", *call).exits(0)
+        stop(process)
+        return found
+
+    first = responses(7)
+    assert first == responses(7) != responses(8)
+    assert '"name":"' in first[0] and first[1].count("\n") == 3 and '"color":"COLOR_' in first[2]

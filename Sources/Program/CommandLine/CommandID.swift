@@ -63,6 +63,7 @@ package struct CommandSet: OptionSet, Sendable {
   static var remote: CommandSet { CommandSet(rawValue: 0xB83FF) }
   /// `remote` and `serve`.
   static var remoteAndServe: CommandSet { CommandSet(rawValue: 0x1B83FF) }
+  static var serve: CommandSet { CommandSet(rawValue: 0x100000) }
   /// `proxy` and `serve`.
   static var listening: CommandSet { CommandSet(rawValue: 0x180000) }
   /// The commands that may ask a server for its schema: `calls`, `load`, `test`, `list`, `describe`, `template`, `export`,

@@ -35,7 +35,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
     coverageMin, compare, update, record, replay, mock, listTests, checkFiles,
     formatFiles
   // The address of rpcurl proxy and rpcurl serve
-  case listen, listenCert, listenKey, listenName, allowOrigin, saveSuite
+  case listen, listenCert, listenKey, listenName, allowOrigin, saveSuite, defaultResponses
   // Errors
   case silent, showError, errorFormat
   // Configuration

@@ -88,6 +88,7 @@ struct OptionTableTests {
       (.callersAndConvert, [.call, .session, .run, .load, .test, .convert]),
       (.callsLoadAndListening, [.call, .session, .run, .load, .proxy, .serve]),
       (.callsAndListening, [.call, .session, .run, .proxy, .serve]), (.listening, [.proxy, .serve]),
+      (.serve, [.serve]),
       (.callAndLoad, [.call, .load]), (.callAndTest, [.call, .test]),
       (.callLoadAndTest, [.call, .load, .test]),
       (.callsAndConvert, [.call, .session, .run, .convert, .proxy, .serve]),

@@ -104,7 +104,8 @@ package struct CallSettings {
     sources.waitLimit = [limit, sources.waitLimit].compactMap(\.self).min()
     self.sources = sources
     // Read files once: they may be pipes.
-    expansion = try Self.expansion(options, sources, isSession: isSession)
+    // The seed of rpcurl serve is also that of its responses.
+    expansion = try Self.expansion(options, sources, isSession: isSession || options.command == .serve)
     headerArguments = HeaderArguments(
       expansion: expansion, waitLimit: sources.waitLimit, form: (protocolName, wire.codec))
     unexpandedTemplate = headerArguments.unexpandedTemplate(in: given + options.all(.rpcHeader))

@@ -38,5 +38,10 @@ extension OptionTable {
         + "become variables of the environment.",
       example: "rpcurl proxy --save-suite app.rpcurl http://localhost:50051", isConfigurable: false,
       completion: "file"),
+    Option(
+      .defaultResponses, "--default", .flag, "", .own, .serve,
+      "Respond with plausible values if no interceptor responds.",
+      "They are chosen by the names and types of fields; --seed repeats them. A stream has three messages.",
+      example: "rpcurl serve --proto demo.proto --default --seed 7", isConfigurable: false, isCommon: true),
   ]
 }
