@@ -22,6 +22,8 @@ struct CallLine {
     self.end = (end, hint, MonotonicClock.now - begin)
   }
 
+  /// Whether the call has ended.
+  var hasEnded: Bool { end != nil }
   /// Whether the call has ended with an error.
   var hasFailed: Bool { end?.end.error != nil }
 

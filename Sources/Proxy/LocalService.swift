@@ -6,7 +6,7 @@ import RPCurlServer
 
 /// A service of gRPC itself to which the schema responds: reflection, and the health of a server without a target.
 enum LocalService {
-  case health
+  case health(ProxySchema)
   case reflection(ProxySchema)
 
   private static let healthCheck = MethodName(service: "grpc.health.v1.Health", method: "Check")
@@ -19,7 +19,7 @@ enum LocalService {
   /// - Parameter isLocal: Whether there is no server that could respond.
   init?(_ method: MethodName, _ schema: ProxySchema, isLocal: Bool) {
     if isLocal, method == Self.healthCheck {
-      self = .health
+      self = .health(schema)
     } else if !schema.isReflected, Self.reflection.contains(method.service) {
       self = .reflection(schema)
     } else {
@@ -30,8 +30,8 @@ enum LocalService {
   /// The response to a message, both in JSON.
   func respond(to request: [UInt8]) throws -> JSONValue {
     switch self {
-    case .health: JSONValue([("status", .string("SERVING"))])
-    case .reflection(let schema): try schema.respond(to: JSONValue(parsing: request))
+    case .health(let schema): return try schema.health(of: JSONValue(parsing: request))
+    case .reflection(let schema): return try schema.respond(to: JSONValue(parsing: request))
     }
   }
 }
@@ -41,6 +41,9 @@ final class LocalServiceCall: StreamHandler {
   private let service: LocalService
   private let method: MethodDescriptor
   private let responder: ServerResponder
+  /// Each response may be as large as the schema.
+  private static let maxMessages = 1000
+  private var messageCount = 0
 
   init(_ service: LocalService, _ method: MethodDescriptor, _ responder: ServerResponder) {
     (self.service, self.method, self.responder) = (service, method, responder)
@@ -61,18 +64,31 @@ final class LocalServiceCall: StreamHandler {
   func resume() { responder.wantRequest(true) }
 
   private func respond(to request: [UInt8]) {
+    messageCount += 1
+    guard messageCount <= Self.maxMessages else {
+      return responder.fail(
+        RPCError(.resourceExhausted, "more than \(Self.maxMessages) requests in a stream", origin: .client))
+    }
     do {
       let response = try service.respond(to: Message(method.input, request, responder.codec).json())
       let message = try Message(method.output, json: Array(response.text.utf8))
       let bytes = try responder.codec == .json ? message.json() : message.serialized()
       if try !responder.write(bytes.span.bytes) { responder.wantRequest(false) }
     } catch {
-      responder.fail(RPCError(.internal, "\(method.name): \(error)", origin: .client))
+      responder.fail(error as? RPCError ?? RPCError(.internal, "\(method.name): \(error)", origin: .client))
     }
   }
 }
 
 extension ProxySchema {
+  /// The response of the health service: all services of the schema, and the server as a whole, are served.
+  fileprivate func health(of request: JSONValue) throws(RPCError) -> JSONValue {
+    if case .string(let name)? = request["service"], !name.isEmpty, !ownServiceNames.contains(name) {
+      throw RPCError(.notFound, "the schema has no service \(name)", origin: .client)
+    }
+    return JSONValue([("status", .string("SERVING"))])
+  }
+
   /// The response of the reflection service to a request (grpc/reflection/v1/reflection.proto).
   fileprivate func respond(to request: JSONValue) throws -> JSONValue {
     guard case .object(let members) = request,

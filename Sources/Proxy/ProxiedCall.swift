@@ -54,8 +54,9 @@ final class ProxiedCall: StreamHandler, CallObserver {
 
   func receiveReset(_ reason: ResetReason) {
     responder.close()
-    call?.cancel(
-      reason == .timeout ? "the client did not read or send in time" : "the client has canceled the call")
+    // A suite could not repeat when the client has canceled it.
+    recorded?.cut()
+    call?.cancel(reason.text)
   }
 
   func resume() { call?.wantResponse(true) }
@@ -75,8 +76,16 @@ final class ProxiedCall: StreamHandler, CallObserver {
 
   /// The request is invalid.
   private func end(_ error: RPCError) {
-    responder.end(ResponseEnd(error: error))
+    finish(ResponseEnd(error: error))
     call?.cancel(error.message)
+  }
+
+  /// The client receives the end of the call.
+  private func finish(_ end: ResponseEnd) {
+    line.end(end, hint: end.error.flatMap(hint))
+    if end.code == .deadlineExceeded { recorded?.cut() }
+    recorded?.code = end.code
+    responder.end(end)
   }
 
   // MARK: From the call
@@ -85,10 +94,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
     switch event {
     case .responseStart(let start): responder.respond(start)
     case .responseMessage(let message): try deliver(message)
-    case .responseEnd(let end):
-      line.end(end, hint: end.error.flatMap(hint))
-      recorded?.code = end.code
-      responder.end(end)
+    case .responseEnd(let end): if !line.hasEnded { finish(end) }
     case .requestStart, .requestMessage, .requestEnd, .metrics: break
     }
     try printer?.receive(event)
@@ -162,6 +168,19 @@ extension Message {
     switch codec {
     case .proto: try self.init(type, serialized: bytes)
     case .json: try self.init(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
+    }
+  }
+}
+
+extension ResetReason {
+  /// Why the call ends.
+  fileprivate var text: String {
+    switch self {
+    case .stream: "the client has canceled the call"
+    case .connection: "the connection of the client was closed"
+    case .timeout: "the client did not read or send in time"
+    case .malformed: "the request breaks the rules of HTTP"
+    case .stopped: "rpcurl was stopped"
     }
   }
 }

@@ -38,6 +38,8 @@ final class ProxiedCalls {
   private var count = 0
   private var failedCount = 0
   private var isOutputBehind = false
+  /// The lines that were not printed since the last one.
+  private var hiddenCount = 0
   /// The calls that have ended, for `--save-suite`; nil without it.
   var suite: SavedSuite?
   /// Whether an interceptor has reported a failure.
@@ -82,14 +84,14 @@ final class ProxiedCalls {
     switch origins.decide(arrived) {
     case .accept(let added): fields = added
     case .respond(let response):
-      stream.send(response, Headers())
+      refuse(arrived, response, stream, Headers())
       return nil
     }
     let method = arrived.methodName.flatMap(schema.method)
     let known = method.map { ServerMethod(kind: $0.kind, allowsGET: $0.hasNoSideEffects) }
     switch ServerProtocols.receive(arrived, known, serverOptions) {
     case .refusal(let response):
-      stream.send(response, fields)
+      refuse(arrived, response, stream, fields)
       return nil
     case .call(let inbound):
       let responder = ServerResponder(stream, inbound, fields)
@@ -102,6 +104,28 @@ final class ProxiedCalls {
     }
   }
 
+  /// Sends a response that is not one of a call.
+  private func refuse(
+    _ head: ServerRequestHead, _ response: ServerResponse, _ stream: ServerStream, _ fields: Headers
+  ) {
+    stream.send(response, fields)
+    guard let status = response.head?.status, status >= 400, !prints else { return }
+    show(TerminalText.escape("- \(head.method) \(head.path) of \(head.authority): HTTP \(status)") + "\n")
+  }
+
+  /// Whether calls are printed as those of `rpcurl call`.
+  private var prints: Bool { settings.verbosity > 0 || options.format != nil }
+
+  /// Prints a line, unless the reader of the output is behind: the clients do not wait for it.
+  private func show(_ line: String) {
+    guard !isOutputBehind else { return hiddenCount += 1 }
+    if hiddenCount > 0 {
+      console.output.write(Array("… \(hiddenCount) lines that the reader was too slow for\n".utf8))
+    }
+    hiddenCount = 0
+    console.output.write(Array(line.utf8))
+  }
+
   private func start(
     _ inbound: any ServerProtocol, _ method: MethodDescriptor?, _ responder: ServerResponder
   ) -> (any StreamHandler)? {
@@ -109,7 +133,6 @@ final class ProxiedCalls {
     let number = count
     do {
       let plan = try plan(inbound.request, method)
-      let prints = settings.verbosity > 0 || options.format != nil
       let output = CallOutput(console.output, isDirect: true)
       let printer = prints ? CallPrinter(plan, output: output, index: number) : nil
       let observer = ProxiedCall(
@@ -192,7 +215,7 @@ final class ProxiedCalls {
       if printer.conclude() == .assertion { hasFailedFinding = true }
       return
     }
-    console.output.print(call.line.text)
+    show(call.line.text)
     for finding in call.findings.removeAll() where finding.kind == .failure {
       hasFailedFinding = true
       console.output.remark(TerminalText.escape("\(call.number) assertion failed: \(finding.text)") + "\n")

@@ -26,11 +26,13 @@ package struct ProxyCommand {
     let names = Self.names(of: address) + options.texts(.listenName)
     let identity = try identity(names)
     let (target, settings, clients) = try settings(console)
-    let origins = CrossOrigin(hosts: Self.hosts(address, names), origins: try origins(settings))
     let chain = try ChainSource(
       ChainArguments(options), ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout)
     )
     defer { chain.unload() }
+    let origins = CrossOrigin(
+      hosts: Self.hosts(address, names), acceptsAddresses: Self.isAnyAddress(address),
+      origins: try origins(settings, chain))
     let client = try clients.client()
     defer { chain.conclude(client, log: console.log(showingDebug: settings.verbosity > 1)) }
     let schema = try ProxySchema(
@@ -43,7 +45,10 @@ package struct ProxyCommand {
     do throws(SystemError) {
       listener = try Listener(address, tls: identity, loop: client.loop) { calls.receive($0, $1) }
     } catch {
-      throw Failure(.usage, "--listen", error.reason, hint: error.hint)
+      throw Failure(.usage, "--listen", Self.reason(error), hint: error.hint)
+    }
+    if let target, target.baseURL.hasSuffix("://\(listener.address)"), target.unixSocket == nil {
+      throw Failure(.usage, target.name, "the proxy itself listens at this address")
     }
     announce(listener.address, isTLS: identity != nil, target, address, console)
     var isStopped = false
@@ -87,11 +92,32 @@ package struct ProxyCommand {
     if case .unix = address { nil } else { names }
   }
 
+  /// Whether clients may name this machine by any of its IP addresses, which no name of a page can replace.
+  private static func isAnyAddress(_ address: ListenAddress) -> Bool {
+    if case .host(let host, _) = address { ["0.0.0.0", "::"].contains(host) } else { false }
+  }
+
+  /// The built-in interceptors that add nothing to requests.
+  private static let harmless: Set = [
+    "assert", "breaker", "cache", "deadline", "fault", "hedge", "limit", "log", "metrics", "mock", "record",
+    "replay", "retry", "shadow", "trace", "validate",
+  ]
+
+  private static func addsNoCredentials(_ member: ChainSource.Member) -> Bool {
+    member.plugin == nil && !member.entry.isScript
+      && harmless.contains(String(member.entry.text.prefix { $0 != "," && $0 != ":" }))
+  }
+
+  private static func reason(_ error: SystemError) -> String {
+    error.path.map { "\($0): \(error.reason)" } ?? error.reason
+  }
+
   private func identity(_ names: [String]) throws(Failure) -> TLSIdentity? {
-    guard let certificate = options.text(.listenCert) else {
-      guard options.text(.listenKey) != nil else { return nil }
-      throw Failure(.usage, "--listen-key", "requires --listen-cert")
+    let certificate = options.text(.listenCert)
+    guard options.text(.listenKey) == nil || certificate?.hasPrefix("new:") == false else {
+      throw Failure(.usage, "--listen-key", "requires --listen-cert FILE")
     }
+    guard let certificate else { return nil }
     do throws(SystemError) {
       guard certificate.hasPrefix("new:") else {
         return try TLSIdentity(
@@ -102,11 +128,11 @@ package struct ProxyCommand {
       return made.identity
     } catch {
       throw Failure(
-        .usage, "--listen-cert", "\(error.path.map { "\($0): " } ?? "")\(error.reason)", hint: error.hint)
+        .usage, "--listen-cert", Self.reason(error), hint: error.hint)
     }
   }
 
-  private func origins(_ settings: CallSettings) throws(Failure) -> [String] {
+  private func origins(_ settings: CallSettings, _ chain: ChainSource) throws(Failure) -> [String] {
     let origins = options.texts(.allowOrigin)
     for origin in origins where CrossOrigin.normalized(origin) == nil {
       throw Failure(
@@ -116,6 +142,7 @@ package struct ProxyCommand {
     guard origins.contains(CrossOrigin.anyOrigin) else { return origins }
     let hasCredentials =
       settings.headers.fields.contains { settings.secretNames.contains($0.name) }
+      || chain.members.contains { !Self.addsNoCredentials($0) }
       || settings.baseConnection.certificate != nil || settings.baseConnection.netrcFile != nil
     guard !hasCredentials else {
       throw Failure(
@@ -158,7 +185,7 @@ package struct ProxyCommand {
     let place = target.map { Positional($0.name, .session) }
     let state = try SessionState(Invocation(.session, arguments), target: place)
     let secrets = WrittenSecrets(
-      showsSecrets: options.has(.showSecrets), settings.secretNames, separates: false)
+      showsSecrets: options.has(.showSecrets), settings.secretNames, separates: true)
     if let problem = FileContents.replace(path, with: Array(suite.text(state, secrets).utf8)) {
       throw Failure(.internalError, path, problem)
     }

@@ -8,7 +8,7 @@ import RPCurlSchemaTools
 /// The methods that clients may call, and their types.
 final class ProxySchema {
   let pool: DescriptorPool
-  /// Whether the server itself has described it.
+  /// Whether the server itself responds to requests for the schema.
   let isReflected: Bool
   /// The methods that were called.
   private var methods: [MethodName: MethodDescriptor] = [:]
@@ -34,6 +34,8 @@ final class ProxySchema {
         guard let message = error.message, error.status != .interrupted else { throw error }
         console.error.remark(
           TerminalText.escape("rpcurl: \(message.what): \(message.why); calls pass as bytes") + "\n")
+        // Perhaps the server has reflection when it runs.
+        isReflected = true
       }
     }
     self.init(

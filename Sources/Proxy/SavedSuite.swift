@@ -36,6 +36,9 @@ struct SavedSuite {
       if let value = value(response, type, codec) { responses.append(value) }
     }
 
+    /// The suite does not have this call.
+    mutating func cut() { isCut = true }
+
     private mutating func value(_ message: [UInt8], _ type: MessageType, _ codec: CodecName) -> JSONValue? {
       bytes += message.count
       guard !isCut, bytes <= SavedSuite.maxCallBytes, let typed = try? Message(type, message, codec),

@@ -399,8 +399,51 @@ def test_invalid_origins(rpcurl, origin):
     rpcurl("proxy", "--allow-origin", origin, "http://127.0.0.1:1").fails(2, "--allow-origin")
 
 
-def test_all_origins_with_credentials(rpcurl):
-    rpcurl("proxy", "--allow-origin", "*", "--bearer", "x", "http://127.0.0.1:1").fails(2, "--allow-origin *")
+@pytest.mark.parametrize("option", [["--bearer", "x"], ["--use", "auth,bearer=x"], ["--use", "header,set=a: 1"], ["-H", "cookie: x"]])
+def test_all_origins_with_credentials(rpcurl, option):
+    rpcurl("proxy", "--allow-origin", "*", *option, "http://127.0.0.1:1").fails(2, "--allow-origin *")
+
+
+def test_all_origins_with_interceptors_that_add_nothing(shared, grpc_server):
+    proxy = shared("proxy", "--protocol", "grpc", "--allow-origin", "*", "--use", "fault,delay=1ms", grpc_server.url)
+    status, headers, _ = curl("--json", '{"name":"Ada"}', "-H", "Origin: http://any.example", f"{proxy.url}/{DEMO}/Hello")
+    assert (status, headers["access-control-allow-origin"]) == (200, "*")
+
+
+def test_refused_requests_are_printed(shared, grpc_server):
+    proxy = shared("proxy", grpc_server.url)
+    assert curl("--json", "{}", "-H", "Host: evil.example", f"{proxy.url}/a.B/C")[0] == 421
+    proxy.wait_for("- POST /a.B/C of evil.example: HTTP 421")
+
+
+def test_invalid_request_has_the_status_of_the_client(shared, grpc_server):
+    proxy = shared("proxy", "--protocol", "grpc", grpc_server.url)
+    status, _, body = curl("--json", '{"name":7}', f"{proxy.url}/{DEMO}/Hello")
+    assert (status, json.loads(body)["code"]) == (400, "invalid_argument")
+    proxy.wait_for("demo.v1.Demo/Hello invalid_argument")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--listen-cert", "new:ca.pem", "--listen-key", "key.pem"], "--listen-key"),
+        (["--listen", "unix:/nonexistent/socket"], "/nonexistent/socket"),
+        (["--listen", "127.0.0.1"], "127.0.0.1"),
+    ],
+)
+def test_invalid_options(rpcurl, options, error):
+    rpcurl("proxy", *options, "http://127.0.0.1:1").exits(2).reports(error)
+
+
+def test_proxy_of_its_own_address(rpcurl):
+    port = closed_port()
+    rpcurl("proxy", "--listen", f"127.0.0.1:{port}", f"http://127.0.0.1:{port}").exits(2).reports("the proxy itself")
+
+
+def test_health_of_serve(rpcurl, shared, descriptor_set):
+    proxy = shared("serve", "--descriptor-set", descriptor_set)
+    rpcurl("health", proxy.url, DEMO).exits(0)
+    rpcurl("health", proxy.url, "no.such.Service").exits(64 + 5)
 
 
 # Targets that do not respond

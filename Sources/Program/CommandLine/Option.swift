@@ -28,8 +28,8 @@ package struct Option: Sendable {
 
   /// The section of help and manual that shows the option.
   package enum Group: UInt8, CaseIterable, Sendable {
-    case schema, reflection, server, request, data, batch, interceptors, output, own, errors, configuration
-    case general
+    case schema, reflection, server, request, data, batch, interceptors, output, listening, own
+    case errors, configuration, general
 
     /// The heading.
     package var title: String {
@@ -42,6 +42,7 @@ package struct Option: Sendable {
       case .batch: "Batch"
       case .interceptors: "Interceptors"
       case .output: "Output"
+      case .listening: "Listening"
       case .own: "Options"
       case .errors: "Errors"
       case .configuration: "Configuration"

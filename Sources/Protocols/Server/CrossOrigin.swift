@@ -19,6 +19,8 @@ package struct CrossOrigin: Sendable {
 
   /// The hosts that requests may name, in lower case, without ports and brackets; nil if any.
   private let hosts: Set<String>?
+  /// Whether requests may name any IP address.
+  private let acceptsAddresses: Bool
   /// The allowed origins, as browsers write them.
   private let origins: Set<String>
 
@@ -27,8 +29,11 @@ package struct CrossOrigin: Sendable {
   /// - Parameters:
   ///   - hosts: The names and addresses of the server, with or without a port. With nil, requests may name any: no page reaches
   ///     a Unix socket.
+  ///   - acceptsAddresses: Whether requests may name any IP address: a server that listens at all addresses of its
+  ///     machine has no list of them.
   ///   - origins: The origins of the pages that may use it, such as `https://example.com:8080`; `*` allows all.
-  package init(hosts: [String]?, origins: some Sequence<String> = []) {
+  package init(hosts: [String]?, acceptsAddresses: Bool = false, origins: some Sequence<String> = []) {
+    self.acceptsAddresses = acceptsAddresses
     self.hosts = hosts.map { Set($0.compactMap { Origin.split($0)?.host }) }
     self.origins = Set(origins.map { Self.normalized($0) ?? $0.lowercased() })
   }
@@ -69,7 +74,15 @@ package struct CrossOrigin: Sendable {
   }
 
   private func isName(_ authority: String) -> Bool {
-    hosts.map { hosts in Origin.split(authority).map { hosts.contains($0.host) } ?? false } ?? true
+    guard let hosts else { return true }
+    guard let host = Origin.split(authority)?.host else { return false }
+    return hosts.contains(host) || acceptsAddresses && Self.isAddress(host)
+  }
+
+  /// Whether a host is an IP address: browsers take no name with only digits and dots.
+  private static func isAddress(_ host: String) -> Bool {
+    let isIPv4 = host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    return host.contains(":") || !host.isEmpty && isIPv4
   }
 
   /// Whether a page of another origin may have caused the request. All requests with an origin count: this server has no pages.

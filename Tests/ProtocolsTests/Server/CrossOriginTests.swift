@@ -38,6 +38,16 @@ import Testing
     #expect(status(decide([("origin", Self.page)], authority: authority)) == 421)
   }
 
+  @Test(arguments: [
+    ("192.0.2.1:8080", true), ("[2001:db8::1]:8080", true), ("localhost", true), ("evil.example", false),
+    ("192.0.2.1.evil.example", false), ("", false), (":8080", false),
+  ])
+  func acceptsAnyAddressOfAServerOnAllAddresses(authority: String, isAccepted: Bool) {
+    let rules = CrossOrigin(hosts: ["localhost"], acceptsAddresses: true)
+    let decision = rules.decide(ServerRequestHead(path: "/a.B/C", authority: authority))
+    #expect((decision == .accept(Headers())) == isAccepted)
+  }
+
   @Test func acceptsAnyHostWithoutNames() {
     for authority in ["", "%2Ftmp%2Fsocket", "evil.example"] {
       let head = ServerRequestHead(path: "/a.B/C", authority: authority)
