@@ -1,4 +1,5 @@
 import RPCurlClient
+import RPCurlProtocols
 
 /// Runs `body` with a client whose calls a test server receives. The client is closed afterwards: all calls have then
 /// ended, and all interceptors have finished.
@@ -87,30 +88,12 @@ private struct ServerStart {
         start.headers = response.trailers
         start.headers.set("grpc-status", "\(error.code.rawValue)")
         start.headers.set("grpc-message", PercentEncoding.encode(Array(error.message.utf8)))
-      case .connect where call.kind == .unary: start.httpStatus = Self.httpStatus(error.code)
+      case .connect where call.kind == .unary: start.httpStatus = HTTPStatusMapping.status(error.code)
       // The status is in the body or in the trailers.
       case .grpc, .grpcWeb, .connect: break
       }
     }
     self.start = start
-  }
-
-  /// The HTTP status of an error (Connect protocol, "Error Codes").
-  private static func httpStatus(_ code: StatusCode) -> Int {
-    switch code {
-    case .ok: 200
-    case .invalidArgument, .failedPrecondition, .outOfRange: 400
-    case .unauthenticated: 401
-    case .permissionDenied: 403
-    case .notFound: 404
-    case .alreadyExists, .aborted: 409
-    case .resourceExhausted: 429
-    case .canceled: 499
-    case .unknown, .internal, .dataLoss: 500
-    case .unimplemented: 501
-    case .unavailable: 503
-    case .deadlineExceeded: 504
-    }
   }
 }
 

@@ -18,7 +18,7 @@ package enum HTTPStatusMapping {
   }
 
   /// The HTTP status of a unary response in Connect (Connect protocol, "Error Codes").
-  static func status(_ code: StatusCode) -> Int {
+  package static func status(_ code: StatusCode) -> Int {
     switch code {
     case .ok: 200
     case .invalidArgument, .failedPrecondition, .outOfRange: 400
