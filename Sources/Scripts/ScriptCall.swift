@@ -55,13 +55,13 @@ final class ScriptCall: AnyStageInterceptor {
   }
 
   func observe(_ observation: Observation) {
-    host.sendLater(lines.line(observation, attributes: takeAttributes()))
+    host.send(lines.line(observation, attributes: takeAttributes()))
   }
 
   func finish(_ outcome: Outcome) {
     if !hasFailed {
       host.replied(to: waiting.count)
-      if wantsFinish { host.sendLater(lines.finish(outcome, attributes: takeAttributes())) }
+      if wantsFinish { host.send(lines.finish(outcome, attributes: takeAttributes())) }
     }
     waiting = [:]
     host.finished(number)

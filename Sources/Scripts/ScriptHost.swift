@@ -195,33 +195,14 @@ final class ScriptHost: @unchecked Sendable {
 
   // MARK: Lines to the script
 
-  /// Sends a line that awaits a reply, or is one: at once if the script has nothing else to do, and otherwise with the other lines of
-  /// this round of the loop.
+  /// Sends a line: at once if the script has nothing else to do, and otherwise with the other lines of this round of the loop.
   func send(_ line: [UInt8], awaitsReply: Bool = false) {
-    guard isRunning else { return }
+    guard case .running(let peer, _) = state else { return }
+    peer.append(line)
+    freeLines = min(freeLines + Self.credit, Self.firstCredit)
     let isIdle = awaitedCount == 0
     if awaitsReply { awaitedCount += 1 }
-    append(line)
-    if isIdle { flush() } else { flushLater() }
-  }
-
-  /// Sends a line that is neither, with the next one or in the next round of the loop: to be woken for it would cost the
-  /// script more than to read it.
-  func sendLater(_ line: [UInt8]) {
-    guard isRunning else { return }
-    append(line)
-    flushLater()
-  }
-
-  private var isRunning: Bool { if case .running = state { true } else { false } }
-
-  private func append(_ line: [UInt8]) {
-    peer?.append(line)
-    freeLines = min(freeLines + Self.credit, Self.firstCredit)
-  }
-
-  private func flushLater() {
-    guard let network else { return flush() }
+    guard !isIdle, let network else { return flush() }
     guard !isFlushDue else { return }
     isFlushDue = true
     network.post { [weak self] in
