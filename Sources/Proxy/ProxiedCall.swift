@@ -19,6 +19,9 @@ final class ProxiedCall: StreamHandler, CallObserver {
   private var codec: CodecName { plan.wire.codec }
   private let whenFinished: (ProxiedCall) -> Void
   private var call: Call?
+  /// Whether the client reads more slowly than the server sends.
+  private var isStreamFull = false
+  private var isOutputBehind = false
   /// The findings of interceptors.
   let findings: FindingCollector
   /// What the suite has of the call; nil if it is not recorded.
@@ -59,7 +62,10 @@ final class ProxiedCall: StreamHandler, CallObserver {
     call?.cancel(reason.text)
   }
 
-  func resume() { call?.wantResponse(true) }
+  func resume() {
+    isStreamFull = false
+    updateFlowControl()
+  }
 
   private func send(_ message: [UInt8]) {
     guard let call else { return }
@@ -76,6 +82,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
 
   /// The request is invalid.
   private func end(_ error: RPCError) {
+    guard !line.hasEnded else { return }
     finish(ResponseEnd(error: error))
     call?.cancel(error.message)
   }
@@ -141,8 +148,21 @@ final class ProxiedCall: StreamHandler, CallObserver {
     try write(bytes.span.bytes)
   }
 
+  /// Sets whether the reader of the output is behind: then what the printer shows waits.
+  func setOutputBehind(_ isBehind: Bool) {
+    guard let printer else { return }
+    isOutputBehind = isBehind
+    printer.setOutputBehind(isBehind)
+    updateFlowControl()
+  }
+
+  /// The response is as slow as its slower reader.
+  private func updateFlowControl() { call?.wantResponse(!isStreamFull && !isOutputBehind) }
+
   private func write(_ message: RawSpan) throws(RPCError) {
-    if try !responder.write(message) { call?.wantResponse(false) }
+    guard try !responder.write(message) else { return }
+    isStreamFull = true
+    updateFlowControl()
   }
 }
 

@@ -31,6 +31,7 @@ final class ProxiedCalls {
   private let console: Console
   private let origins: CrossOrigin
   private let serverOptions: ServerOptions
+  private let unfinished: UnfinishedMessages
   /// The innermost interceptor of a server without a target; nil if there is one.
   private let unanswered: InterceptorRegistration?
   private var plans: [PlanKey: CallPlan] = [:]
@@ -53,6 +54,7 @@ final class ProxiedCalls {
     (self.options, self.settings, self.chain, self.schema) = (options, settings, chain, schema)
     (self.client, self.console, self.origins) = (client, console, origins)
     self.unanswered = unanswered
+    unfinished = UnfinishedMessages(maxMessageBytes: settings.wire.maxMessageBytes)
     serverOptions = ServerOptions(
       maxMessageBytes: settings.wire.maxMessageBytes,
       sent: Compression.readable.filter { $0.whyUnwritable == nil }, followsTarget: true)
@@ -72,7 +74,7 @@ final class ProxiedCalls {
   /// Sets whether the reader of the output is behind.
   func setOutputBehind(_ isBehind: Bool) {
     isOutputBehind = isBehind
-    for call in running.values { call.printer?.setOutputBehind(isBehind) }
+    for call in running.values { call.setOutputBehind(isBehind) }
   }
 
   /// Makes the handler of a request; nil if the response was made already.
@@ -94,7 +96,7 @@ final class ProxiedCalls {
       refuse(arrived, response, stream, fields)
       return nil
     case .call(let inbound):
-      let responder = ServerResponder(stream, inbound, fields)
+      let responder = ServerResponder(stream, inbound, fields, unfinished)
       if let method,
         let service = LocalService(inbound.request.start.method, schema, isLocal: unanswered != nil)
       {
@@ -146,11 +148,15 @@ final class ProxiedCalls {
       let call = client.makeCall(request, observer: observer)
       running[number] = observer
       observer.start(call)
-      if isOutputBehind { printer?.setOutputBehind(true) }
+      if isOutputBehind { observer.setOutputBehind(true) }
       return observer
     } catch {
       let failure = error as? RPCError ?? RPCError(.internal, "\(error)", origin: .client)
       responder.end(ResponseEnd(error: failure))
+      failedCount += 1
+      var line = CallLine(number, inbound.request)
+      line.end(ResponseEnd(error: failure))
+      show(line.text)
       return nil
     }
   }

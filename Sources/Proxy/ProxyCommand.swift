@@ -40,7 +40,10 @@ package struct ProxyCommand {
     let calls = ProxiedCalls(
       options, settings, chain, schema, client, console, origins,
       unanswered: target == nil ? unanswered.registration : nil)
-    if options.text(.saveSuite) != nil { calls.suite = SavedSuite() }
+    if let path = options.text(.saveSuite) {
+      try checkSuite(path)
+      calls.suite = SavedSuite()
+    }
     let listener: Listener
     do throws(SystemError) {
       listener = try Listener(address, tls: identity, loop: client.loop) { calls.receive($0, $1) }
@@ -173,6 +176,18 @@ package struct ProxyCommand {
       MethodName(service: "", method: ""), isTerminal: console.output.isTerminal,
       ArgumentSources(environment: EnvironmentVariables.value, secrets: console.secrets))
     return (target, settings, ClientSource(console, options))
+  }
+
+  /// Checks at the start that a suite can be written at the end.
+  private func checkSuite(_ path: String) throws(Failure) {
+    do throws(SystemError) {
+      guard let file = try ReplacementFile.make(replacing: path) else {
+        throw SystemError("not a regular file, or its folder cannot be written")
+      }
+      file.discard()
+    } catch {
+      throw Failure(.usage, "--save-suite \(path)", error.reason, hint: error.hint)
+    }
   }
 
   /// Writes the suite of `--save-suite`.

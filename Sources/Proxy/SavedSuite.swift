@@ -133,6 +133,7 @@ private struct Captures {
   private static let leastLength = 3
 
   private var sources: [String: Source] = [:]
+  private var byCall: [Int: [Source]] = [:]
 
   init(_ calls: [SavedSuite.Call]) {
     var known: [String: (call: Int, path: String)] = [:]
@@ -145,7 +146,8 @@ private struct Captures {
             let field = path.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.last {
               !$0.allSatisfy(\.isNumber)
             }
-            let base = field.map { String($0) } ?? "value"
+            var base = field.map { String($0) } ?? "value"
+            if Reference.reserved.contains(base) { base += "_value" }
             names[base, default: 0] += 1
             let name = names[base] == 1 ? base : "\(base)_\(names[base] ?? 1)"
             sources[text] = Source(call: call, path: path, name: name)
@@ -161,22 +163,32 @@ private struct Captures {
         }
       }
     }
+    byCall = Dictionary(grouping: sources.values, by: \.call)
   }
 
   /// The variables that a call gives, with their paths.
   func made(by call: Int) -> [(name: String, path: String)] {
-    sources.values.filter { $0.call == call }.map { ($0.name, $0.path) }.sorted { $0.name < $1.name }
+    (byCall[call] ?? []).map { ($0.name, $0.path) }.sorted { $0.name < $1.name }
   }
 
   /// The paths of a response whose values are captured.
-  func paths(of call: Int) -> Set<String> { Set(sources.values.filter { $0.call == call }.map(\.path)) }
+  func paths(of call: Int) -> Set<String> { Set((byCall[call] ?? []).map(\.path)) }
 
   /// The text of a message, with variables in the place of captured values.
   func text(of message: JSONValue, before call: Int) -> String {
-    message.mapTexts { text in
+    let json = message.mapTexts { text in
       guard let source = sources[text], source.call < call else { return SavedSuite.literal(text) }
       return "${\(source.name)}"
     }.text
+    return Self.escapingNames(json)
+  }
+
+  /// JSON in which no text begins as the name of a value does, such as `"$last.id"`: that is a mistake in a suite.
+  private static func escapingNames(_ json: String) -> String {
+    guard json.firstRange(of: "\"$") != nil else { return json }
+    let escape = "\"\\u0024"
+    return json.replacing("\"$", with: escape).replacing("\(escape){", with: "\"${")
+      .replacing("\(escape)${", with: "\"$${")
   }
 }
 

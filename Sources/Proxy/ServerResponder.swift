@@ -1,6 +1,18 @@
 import RPCurlProtocols
 import RPCurlServer
 
+/// The bytes of messages that have not arrived as a whole, of all calls of a listener: each has a limit, but clients may begin many.
+final class UnfinishedMessages {
+  /// How many of the largest messages may be unfinished.
+  private static let messageCount = 8
+
+  /// The limit, in bytes.
+  let limit: Int
+  fileprivate(set) var bytes = 0
+
+  init(maxMessageBytes: Int) { limit = min(maxMessageBytes, .max / Self.messageCount) * Self.messageCount }
+}
+
 /// The server's side of one call: its protocol, and the HTTP stream that it writes to.
 final class ServerResponder {
   private let stream: ServerStream
@@ -10,10 +22,19 @@ final class ServerResponder {
   /// Why the request is invalid. The rest of it is ignored.
   private(set) var failure: RPCError?
   private var isOver = false
-
-  init(_ stream: ServerStream, _ inbound: any ServerProtocol, _ fields: Headers) {
-    (self.stream, self.inbound, self.fields) = (stream, inbound, fields)
+  private let unfinished: UnfinishedMessages
+  /// The bytes of the body since the last whole message.
+  private var unfinishedBytes = 0 {
+    didSet { unfinished.bytes += unfinishedBytes - oldValue }
   }
+
+  init(
+    _ stream: ServerStream, _ inbound: any ServerProtocol, _ fields: Headers, _ unfinished: UnfinishedMessages
+  ) {
+    (self.stream, self.inbound, self.fields, self.unfinished) = (stream, inbound, fields, unfinished)
+  }
+
+  deinit { unfinished.bytes -= unfinishedBytes }
 
   /// The codec of the client.
   var codec: CodecName { inbound.request.start.codec }
@@ -22,10 +43,22 @@ final class ServerResponder {
 
   /// Receives a piece of the body.
   func receive(_ body: RawSpan, _ deliver: ([UInt8]) -> Void) {
+    guard failure == nil, !isOver else { return }
     var offset = 0
+    unfinishedBytes += body.byteCount
     do throws(RPCError) {
       while failure == nil, !isOver, offset < body.byteCount {
-        try inbound.receive(body: body, from: &offset) { deliver($0.copyBytes()) }
+        var isWhole = false
+        try inbound.receive(body: body, from: &offset) {
+          isWhole = true
+          deliver($0.copyBytes())
+        }
+        if isWhole { unfinishedBytes = body.byteCount - offset }
+      }
+      guard unfinished.bytes <= unfinished.limit else {
+        throw RPCError(
+          .resourceExhausted, "the unfinished messages of all calls have more than \(unfinished.limit) bytes",
+          origin: .client)
       }
     } catch {
       fail(error)
@@ -37,6 +70,7 @@ final class ServerResponder {
     guard failure == nil, !isOver else { return }
     do throws(RPCError) {
       try inbound.receiveEnd { deliver($0.copyBytes()) }
+      unfinishedBytes = 0
     } catch {
       fail(error)
     }
@@ -45,6 +79,7 @@ final class ServerResponder {
   /// The request is invalid.
   func fail(_ error: RPCError) {
     if failure == nil { failure = error }
+    unfinishedBytes = 0
   }
 
   /// Pauses or resumes the body of the request.
@@ -53,7 +88,10 @@ final class ServerResponder {
   }
 
   /// The client has gone.
-  func close() { isOver = true }
+  func close() {
+    isOver = true
+    unfinishedBytes = 0
+  }
 
   // MARK: The response
 
@@ -73,7 +111,7 @@ final class ServerResponder {
   /// Ends the response. Only the first time has an effect.
   func end(_ end: ResponseEnd) {
     guard !isOver else { return }
-    isOver = true
+    close()
     stream.send(inbound.end(end), fields)
   }
 

@@ -1,6 +1,7 @@
 """`rpcurl proxy` between real clients and real servers."""
 
 import base64
+import contextlib
 import itertools
 import json
 import re
@@ -433,6 +434,19 @@ def test_invalid_request_has_the_status_of_the_client(shared, grpc_server):
 )
 def test_invalid_options(rpcurl, options, error):
     rpcurl("proxy", *options, "http://127.0.0.1:1").exits(2).reports(error)
+
+
+def test_unfinished_messages_have_a_limit_together(start, grpc_server):
+    proxy = start("proxy", "--max-message-size", "64k", "--protocol", "grpc", grpc_server.url)
+    head = f"POST /{DEMO}/Hello HTTP/1.1\r\nHost: {proxy.address}\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: 65000\r\n\r\n"
+    part = b"\0" + (64_000).to_bytes(4, "big") + bytes(60_000)
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", int(proxy.port)), PATIENCE_SECONDS)) for _ in range(12)]
+        for client in clients:
+            client.sendall(head.encode() + part)
+        proxy.wait_for("demo.v1.Demo/Hello resource_exhausted", "unfinished messages")
+    with grpc.insecure_channel(proxy.address) as channel:
+        assert hello(channel)
 
 
 def test_proxy_of_its_own_address(rpcurl):

@@ -2,6 +2,7 @@
 
 import signal
 
+import pytest
 from harness import write
 
 
@@ -51,3 +52,8 @@ def test_serve_responds_with_plausible_values(rpcurl, descriptor_set):
     first = responses(7)
     assert first == responses(7) != responses(8)
     assert '"name":"' in first[0] and first[1].count("\n") == 3 and '"color":"COLOR_' in first[2]
+
+
+@pytest.mark.parametrize("path", ["/nonexistent/app.rpcurl", "/dev/full", "/"])
+def test_suite_that_cannot_be_written(rpcurl, path):
+    rpcurl("proxy", "--save-suite", path, "http://127.0.0.1:1").exits(2).reports("--save-suite")

@@ -60,6 +60,11 @@ import Testing
     #expect(lines.contains(#"expect . contains {"done":true,"id":"${id}"}"#))
   }
 
+  @Test func variablesHaveNoReservedNames() throws {
+    let lines = try lines([call([], [#"{"last":"Lovelace"}"#]), call([#"{"name":"Lovelace"}"#], [])])
+    #expect(lines.contains("set last_value = $last.last"))
+  }
+
   @Test func whatAClientHasGivenIsNotCaptured() throws {
     let lines = try lines([
       call([#"{"name":"Ada"}"#], [#"{"name":"Ada"}"#]), call([#"{"name":"Ada"}"#], []),
@@ -79,6 +84,12 @@ import Testing
     ])
     #expect(lines.contains(#"call a.B/C {"a":"$${x}"}"#) && lines.contains("header x-a: $${env.HOME}"))
     #expect(lines.contains(#"expect . contains {"a":"$${y}"}"#))
+  }
+
+  @Test func textsThatBeginAsNamesOfValuesAreText() throws {
+    let lines = try lines([call([#"{"a":"$last.id","b":"$${x}","c":"costs $5"}"#], [#"{"a":"$x"}"#])])
+    #expect(lines.contains(#"call a.B/C {"a":"\u0024last.id","b":"\u0024$${x}","c":"costs $5"}"#))
+    #expect(lines.contains(#"expect . contains {"a":"\u0024x"}"#))
   }
 
   @Test func credentialsAreVariablesOfTheEnvironment() throws {
