@@ -14,9 +14,10 @@ final class ProxiedCall: StreamHandler, CallObserver {
   private(set) var line: CallLine
   private let responder: ServerResponder
   private let plan: CallPlan
-  private var method: MethodDescriptor { plan.method }
+  // Not read from the plan for each message, which copies it.
+  private let method: MethodDescriptor
   /// The codec of the call that is made.
-  private var codec: CodecName { plan.wire.codec }
+  private let codec: CodecName
   private let whenFinished: (ProxiedCall) -> Void
   private var call: Call?
   /// Whether the client reads more slowly than the server sends.
@@ -33,6 +34,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
   ) {
     (self.number, self.responder, self.plan) = (number, responder, plan)
     (self.printer, self.line, self.whenFinished) = (printer, line, whenFinished)
+    (method, codec) = (plan.method, plan.wire.codec)
     self.recorded = recorded
     findings = printer?.findings ?? FindingCollector()
   }
