@@ -49,21 +49,28 @@ extension ServerRequest {
         )
       }
     }
-    guard !options.sent.isEmpty else { return }
+    acceptedEncodings = accepted
+  }
+
+  /// The compressions of responses that the client accepts and the server has, in the order of the client.
+  private func compressions(_ options: ServerOptions) -> [Compression] {
+    guard !options.sent.isEmpty else { return [] }
     // Without the field, a client accepts the encoding of its request (Connect protocol, "Unary-Request").
     let names =
-      accepted.isEmpty ? [compression?.rawValue ?? Compression.identity] : accepted.flatMap(Self.encodings)
-    responseCompressions = names.compactMap { Compression(rawValue: $0) }.filter(options.sent.contains)
+      acceptedEncodings.isEmpty
+      ? [compression?.rawValue ?? Compression.identity] : acceptedEncodings.flatMap(Self.encodings)
+    return names.compactMap { Compression(rawValue: $0) }.filter(options.sent.contains)
   }
 
   /// The compression of a response.
   func responseCompression(_ start: ResponseStart?, _ options: ServerOptions) -> Compression? {
-    guard options.followsTarget else { return responseCompressions.first }
+    guard options.followsTarget else { return compressions(options).first }
     let fields = ["grpc-encoding", "connect-content-encoding", "content-encoding"]
     guard let name = fields.lazy.compactMap({ start?.headers.first($0) }).first?.lowercased(),
       name != Compression.identity
     else { return nil }
-    return responseCompressions.first { $0.rawValue == name } ?? responseCompressions.first
+    let compressions = compressions(options)
+    return compressions.first { $0.rawValue == name } ?? compressions.first
   }
 
   /// The names in a list of encodings, without those of weight zero (RFC 9110, section 12.5.3).

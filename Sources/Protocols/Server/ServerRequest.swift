@@ -102,8 +102,8 @@ package struct ServerRequest: Sendable {
   var message: [UInt8] = []
   /// The compression of the request that its headers name.
   var compression: Compression?
-  /// The compressions of the response that the client accepts, the preferred one first.
-  var responseCompressions: [Compression] = []
+  /// The lists of the compressions of responses that the client accepts. They are parsed only for a response that is compressed.
+  var acceptedEncodings: [String] = []
 }
 
 /// The status line and the header fields of a response.
