@@ -29,6 +29,18 @@ def starts(cassette):
     return [line for line in map(json.loads, cassette.read_text().splitlines()) if line.get("event") == "start"]
 
 
+def test_numbers_of_another_process_are_not_continued(rpcurl, grpc_server, cassette):
+    """It may still run, and continue with the same."""
+    call = ["--use", f"record,file={cassette},append=true", "-d", '{"name":"Ada"}', f"{grpc_server.url}/demo.v1.Demo/Hello"]
+    rpcurl(*call).exits(0)
+    other = 1 << 41
+    cassette.write_text(cassette.read_text().replace('"call":1,', f'"call":{other},'))
+    for _ in range(2):
+        rpcurl(*call).exits(0)
+    first, second, third = [line["call"] for line in starts(cassette)]
+    assert first == other and len({first, first + 1, second, third}) == 4
+
+
 @pytest.mark.parametrize("key", ["append=false", "append=true"])
 def test_sessions_record_side_by_side(rpcurl, grpc_server, descriptor_set, cassette, replayed, key):
     """The calls of the others are kept, also those that are in progress."""

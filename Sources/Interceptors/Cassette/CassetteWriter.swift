@@ -34,7 +34,7 @@ final class CassetteWriter: Sendable {
     // After the file is open: other processes that begin to write it have numbers of their own.
     let old = isAppending ? try CassetteReader.readToContinue(path, settings, services) : nil
     existing = old?.calls ?? []
-    numbers = Locked((old?.lastNumber ?? 0, false))
+    numbers = Locked(Self.numbers(after: old?.lastNumber ?? 0))
     head = old == nil && isAppending ? Self.head : []
   }
 
@@ -54,6 +54,12 @@ final class CassetteWriter: Sendable {
       numbers.last += 1
       return numbers.last
     }
+  }
+
+  /// The last number, from which this process continues. One that another process has chosen is not continued: the process may
+  /// still run, and would use the same.
+  private static func numbers(after last: Int) -> (last: Int, areUnique: Bool) {
+    last < uniqueNumbers.lowerBound ? (last, false) : (.random(in: uniqueNumbers), true)
   }
 
   /// Higher than those of a single process, and so many that two processes do not choose the same.
