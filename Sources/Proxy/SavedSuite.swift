@@ -60,18 +60,18 @@ struct SavedSuite {
 
   private var calls: [Call] = []
   private var bytes = 0
-  /// How many calls were not kept: the suite would be too large, or the schema does not have the method.
-  private(set) var omittedCount = 0
+  /// How many calls were not kept: the suite would be too large, or they were canceled.
+  private var omittedCount = 0
 
   /// Adds a call.
   mutating func add(_ call: Call) {
-    guard !call.isCut, calls.count < Self.maxCalls, bytes + call.bytes <= Self.maxBytes else { return omit() }
+    guard !call.isCut, calls.count < Self.maxCalls, bytes + call.bytes <= Self.maxBytes else {
+      omittedCount += 1
+      return
+    }
     bytes += call.bytes
     calls.append(call)
   }
-
-  /// Counts a call that is not a part of the suite.
-  private mutating func omit() { omittedCount += 1 }
 
   /// The text of the suite.
   ///
@@ -223,9 +223,9 @@ extension JSONValue {
     at path: String, _ captured: Set<String>, _ varying: inout [(path: String, type: String)]
   ) -> JSONValue? {
     switch self {
-    case .string(let text):
-      if let type = Self.type(of: text) {
-        varying.append((path, "is \(type)"))
+    case .string:
+      if let kind = [ValueKind.uuid, .timestamp].first(where: { $0.includes(self) }) {
+        varying.append((path, "is \(kind.rawValue)"))
         return nil
       }
       guard captured.contains(path) else { return self }
@@ -247,22 +247,10 @@ extension JSONValue {
     let isName = name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIIAlphanumeric }
     return isName ? "\(path).\(name)" : "\(path)[\(JSONValue.quoted(name))]"
   }
-
-  /// The type of a text that differs from run to run.
-  private static func type(of text: String) -> String? {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    let isUUID =
-      parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
-      && text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0.isASCIIHexDigit }
-    if isUUID { return "uuid" }
-    let digits = text.utf8.prefix(10).map { $0.isASCIIDigit ? "d" : Character(UnicodeScalar($0)) }
-    let isTime = String(digits) == "dddd-dd-dd" && text.utf8.dropFirst(10).first == UInt8(ascii: "T")
-    return isTime ? "timestamp" : nil
-  }
 }
 
 extension UInt8 {
-  fileprivate var isASCIIDigit: Bool { (0x30...0x39).contains(self) }
-  fileprivate var isASCIIHexDigit: Bool { isASCIIDigit || (0x61...0x66).contains(self | 0x20) }
-  fileprivate var isASCIIAlphanumeric: Bool { isASCIIDigit || (0x61...0x7A).contains(self | 0x20) }
+  fileprivate var isASCIIAlphanumeric: Bool {
+    (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20)
+  }
 }

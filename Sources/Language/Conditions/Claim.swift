@@ -72,7 +72,7 @@ struct ComparisonRules: Equatable, Sendable {
 }
 
 /// A type of values.
-enum ValueKind: String, CaseIterable, Sendable {
+package enum ValueKind: String, CaseIterable, Sendable {
   case string, number, integer, bool, list, object, null, uuid, timestamp
 }
 

@@ -1,6 +1,9 @@
 import RPCurlProtobuf
 
 extension ValueKind {
+  /// Whether a value is of this type, whatever the type of its field.
+  package func includes(_ json: JSONValue) -> Bool { includes(json, nil) }
+
   /// Whether a value is of this type.
   ///
   /// - Parameters:
