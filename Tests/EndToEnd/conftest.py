@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from harness import (
-    GENERATED, HTTP3_LIBCURL, RPCURL, SERVERS, VENV, Caller, HTTP3Rpcurl, Prompt, RawServer, Rpcurl, Server, announced_address,
+    GENERATED, HTTP3_LIBCURL, RPCURL, SERVERS, VENV, Caller, HTTP3Rpcurl, Prompt, Proxy, RawServer, Rpcurl, Server, announced_address,
     build_plugin, server_module,
 )  # fmt: skip
 from terminal import Terminal
@@ -312,6 +312,45 @@ def raw_server() -> Iterator[Callable[[Callable[[socket.socket], None]], RawServ
     for server in servers:
         for error in server.errors:
             raise error
+
+
+# rpcurl proxy and rpcurl serve
+
+
+@pytest.fixture(scope="session")
+def shared_proxy(tmp_path_factory: pytest.TempPathFactory, certificates: Path) -> Iterator[Callable[..., Proxy]]:
+    """`shared_proxy(arguments…)`: one process with these arguments in a test run; with `tls`, clients use TLS."""
+    running: dict[tuple[str, ...], Proxy] = {}
+
+    def start(*arguments: object, tls: bool = False) -> Proxy:
+        listening = ("--listen-cert", certificates / "server.pem", "--listen-key", certificates / "server-key.pem") if tls else ()
+        key = tuple(map(str, (*arguments, *listening)))
+        if key not in running:
+            directory = tmp_path_factory.mktemp("proxy")
+            running[key] = Proxy(Rpcurl(directory), directory, *key)
+            running[key].ca = certificates / "ca.pem" if tls else None
+        return running[key]
+
+    yield start
+    assert [proxy.stop() for proxy in running.values()] == [0] * len(running)
+
+
+@pytest.fixture
+def start_proxy(rpcurl: Rpcurl, tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
+    """`start_proxy(arguments…)`: a process of this test."""
+    running: list[Proxy] = []
+
+    def start(*arguments: object) -> Proxy:
+        directory = tmp_path / f"proxy{len(running)}"
+        directory.mkdir()
+        running.append(Proxy(rpcurl, directory, *arguments))
+        return running[-1]
+
+    yield start
+    for proxy in running:
+        if proxy.process.poll() is None:
+            proxy.process.kill()
+            proxy.process.wait()
 
 
 # Files

@@ -78,13 +78,10 @@ def envoy(start_foreign_server, start_interop_server):
 
 
 @pytest.fixture(scope="session")
-def proxy(tmp_path_factory, start_interop_server):
+def proxy(shared_proxy, start_interop_server):
     """`rpcurl proxy` in front of grpcio."""
-    directory = tmp_path_factory.mktemp("proxy")
     schema = ["--descriptor-set", GENERATED / "interop.binpb"]
-    proxy = Proxy(Rpcurl(directory), directory, "proxy", *schema, "--protocol", "grpc", start_interop_server("grpcio").url)
-    yield proxy
-    assert proxy.stop() == 0
+    return shared_proxy("proxy", *schema, "--protocol", "grpc", start_interop_server("grpcio").url)
 
 
 WAYS = [f"{name}-{protocol}" for name in ("envoy", "proxy") for protocol in ("grpc", "grpc-web", "connect")]

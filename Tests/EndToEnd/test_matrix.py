@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from harness import ALL_TESTS, Proxy, Rpcurl
+from harness import ALL_TESTS
 from pairwise import covering
 
 # The protocols with their versions of HTTP, the codecs and the compressions of each server. grpcio has no codec but protobuf.
@@ -121,23 +121,15 @@ class Events:
         return [line for line in self.lines if line["event"] == name]
 
 
-@pytest.fixture(scope="session")
-def proxy_of(tmp_path_factory, certificates):
+@pytest.fixture
+def proxy_of(shared_proxy):
     """`proxy_of(server, protocol)`: `rpcurl proxy` in front of a server, with TLS if the server has it."""
-    running = {}
 
     def start(server, protocol):
-        key = (server.address, protocol)
-        if key not in running:
-            directory = tmp_path_factory.mktemp("proxy")
-            tls = ["--listen-cert", certificates / "server.pem", "--listen-key", certificates / "server-key.pem", "--cacert", server.ca]
-            options = [*(tls if server.ca else []), *([] if protocol == "same" else ["--protocol", protocol])]
-            running[key] = Proxy(Rpcurl(directory), directory, "proxy", *options, server.url)
-            running[key].ca = server.ca
-        return running[key]
+        options = [*(["--cacert", server.ca] if server.ca else []), *([] if protocol == "same" else ["--protocol", protocol])]
+        return shared_proxy("proxy", *options, server.url, tls=bool(server.ca))
 
-    yield start
-    assert [proxy.stop() for proxy in running.values()] == [0] * len(running)
+    return start
 
 
 @pytest.fixture

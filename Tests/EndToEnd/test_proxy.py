@@ -8,13 +8,12 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from queue import Queue
 
 import grpc
 import pytest
-from harness import PATIENCE_SECONDS, Caller, Proxy, Rpcurl, closed_port, wait_until
+from harness import PATIENCE_SECONDS, Caller, Proxy, closed_port, wait_until
 from harness.grpcio import ECHO, ECHO_STREAM, serve
 
 import demo_pb2 as demo
@@ -25,42 +24,14 @@ LARGE = 20 << 20
 OPTIONS = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
 
 
-Start = Callable[..., Proxy]
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """`shared(arguments…)`: a proxy of all tests with these arguments."""
-    running: dict[tuple[str, ...], Proxy] = {}
-
-    def start(*arguments: object) -> Proxy:
-        key = tuple(map(str, arguments))
-        if key not in running:
-            directory = tmp_path_factory.mktemp("proxy")
-            running[key] = Proxy(Rpcurl(directory), directory, *key)
-        return running[key]
-
-    yield start
-    codes = [proxy.stop() for proxy in running.values()]
-    assert codes == [0] * len(codes)
+@pytest.fixture
+def shared(shared_proxy):
+    return shared_proxy
 
 
 @pytest.fixture
-def start(rpcurl: Rpcurl, tmp_path: Path) -> Iterator[Start]:
-    """A proxy of this test."""
-    running: list[Proxy] = []
-
-    def start(*arguments: object) -> Proxy:
-        directory = tmp_path / f"proxy{len(running)}"
-        directory.mkdir()
-        running.append(Proxy(rpcurl, directory, *arguments))
-        return running[-1]
-
-    yield start
-    for proxy in running:
-        if proxy.process.poll() is None:
-            proxy.process.kill()
-            proxy.process.wait()
+def start(start_proxy):
+    return start_proxy
 
 
 @pytest.fixture
