@@ -182,11 +182,12 @@ $(BUILD)/debian-rust/usr/bin/cargo: scripts/debian-rust
 	touch $@
 
 # Without it the interoperability tests with grpc-go are skipped, which is reported.
-debian-go: ## Build a server of grpc-go with the Go of Debian, for the interoperability tests
-	@$(MAKE) --no-print-directory $(BUILD)/debian-go/interop-server || echo "no server of grpc-go can be built here"
+debian-go: ## Build a server and a client of grpc-go with the Go of Debian, for the interoperability tests
+	@$(MAKE) --no-print-directory $(BUILD)/debian-go/interop-client || echo "no programs with grpc-go can be built here"
 
-$(BUILD)/debian-go/interop-server: scripts/debian-go Tests/Servers/interop_server.go Tests/Servers/interop.proto
-	scripts/debian-go $@
+# The script writes the server first.
+$(BUILD)/debian-go/interop-client: scripts/debian-go $(wildcard Tests/Servers/interop_*.go) Tests/Servers/interop.proto
+	scripts/debian-go $(@D)
 
 # Without it the interoperability tests with grpc-swift are skipped, which is reported. The build takes minutes.
 grpc-swift: ## Build a server of grpc-swift, for the interoperability tests

@@ -1,5 +1,5 @@
 """gRPC's interoperability tests, as far as a command line can express them, against servers of three implementations, and
-through Envoy and `rpcurl proxy` with each protocol.
+through Envoy and `rpcurl proxy` with each protocol; and with clients of other implementations through `rpcurl proxy`.
 
 The cases and their numbers are those of https://github.com/grpc/grpc/blob/master/doc/interop-test-descriptions.md. Those of
 credentials need Google's cloud, and those of load balancing, soaks and reconnection are about a library's channel.
@@ -10,13 +10,14 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from harness import GENERATED, ROOT, Proxy, Rpcurl, Server
+from harness import GENERATED, PATIENCE_SECONDS, ROOT, Proxy, Rpcurl, Server
 
 GRPC_GO = Path(os.environ.get("GRPC_GO_SERVER") or ROOT / ".build" / "debian-go" / "interop-server")
 GRPC_SWIFT = Path(os.environ.get("GRPC_SWIFT_SERVER") or ROOT / ".build" / "grpc-swift" / "debug" / "interop-server")
@@ -25,6 +26,8 @@ PROGRAMS = {
     "grpc-go": (GRPC_GO, f"{GRPC_GO} is missing: make debian-go"),
     "grpc-swift": (GRPC_SWIFT, "make test-all builds a server of grpc-swift: make grpc-swift"),
 }
+# The clients of other implementations: usage in Tests/Servers/interop_client.go.
+CLIENTS = {"grpc-go": GRPC_GO.with_name("interop-client")}
 SERVICE = "grpc.testing.TestService"
 UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, UNIMPLEMENTED = 64 + 2, 64 + 3, 64 + 4, 64 + 12
 INTERRUPTED = 130
@@ -78,10 +81,15 @@ def envoy(start_foreign_server, start_interop_server):
 
 
 @pytest.fixture(scope="session")
-def proxy(shared_proxy, start_interop_server):
-    """`rpcurl proxy` in front of grpcio."""
+def proxy_of(shared_proxy, start_interop_server):
+    """`proxy_of(…)`: `rpcurl proxy` in front of grpcio."""
     schema = ["--descriptor-set", GENERATED / "interop.binpb"]
-    return shared_proxy("proxy", *schema, "--protocol", "grpc", start_interop_server("grpcio").url)
+    return lambda **listening: shared_proxy("proxy", *schema, "--protocol", "grpc", start_interop_server("grpcio").url, **listening)
+
+
+@pytest.fixture(scope="session")
+def proxy(proxy_of):
+    return proxy_of()
 
 
 WAYS = [f"{name}-{protocol}" for name in ("envoy", "proxy") for protocol in ("grpc", "grpc-web", "connect")]
@@ -308,3 +316,52 @@ def test_reflection(rpcurl, start_interop_server, name):
     server = start_interop_server(name)
     assert SERVICE in rpcurl("list", "--no-cache", server.url).succeeds().out.split()
     assert payloads(rpcurl("--no-cache", "-d", '{"responseSize":3}', f"{server.url}/{SERVICE}/UnaryCall")) == [bytes(3)]
+
+
+# Clients of other implementations, through the proxy
+
+CASES = [
+    "empty_unary", "large_unary", "client_compressed_unary", "client_streaming", "server_streaming", "ping_pong", "empty_stream",
+    "custom_metadata", "status_code_and_message", "special_status_message", "unimplemented_method", "unimplemented_service",
+    # The server may receive nothing of the call.
+    "cancel_after_begin",
+]  # fmt: skip
+ENDED_BY_CLIENT = ["cancel_after_first_response", "timeout_on_sleeping_server"]
+
+
+@pytest.fixture(params=CLIENTS)
+def client(request):
+    """`client(proxy, case)` makes the calls of a case."""
+    program, (_, reason) = CLIENTS[request.param], PROGRAMS[request.param]
+    if not program.exists():
+        pytest.skip(reason)
+
+    def call(proxy, case):
+        authority = ["-ca", proxy.ca] if proxy.ca else []
+        command = [program, *authority, f"localhost:{proxy.port}", case]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+        assert (done.returncode, done.stdout) == (0, f"{case}\n"), done.stderr
+
+    return call
+
+
+@pytest.fixture(params=[False, True], ids=["plaintext", "tls"])
+def listening(request, proxy_of, keeps_early_responses):
+    return proxy_of(tls=request.param)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_client_through_the_proxy(client, listening, case):
+    client(listening, case)
+
+
+@pytest.mark.parametrize("case", ENDED_BY_CLIENT)
+def test_client_ends_calls_through_the_proxy(client, listening, start_interop_server, case):
+    server, method = start_interop_server("grpcio"), f"{SERVICE}/FullDuplexCall"
+    before = server.canceled_calls(method)
+    client(listening, case)
+    server.wait_for_canceled_calls(method, before + 1)
+
+
+def test_status_details_through_the_proxy(client, shared_proxy, grpc_server):
+    client(shared_proxy("proxy", "--protocol", "grpc", grpc_server.url), "status_details")
