@@ -356,8 +356,8 @@ import Testing
     try await withRPCClient(server, options: options, interceptors: [logging]) { client in
       _ = try await client.unary(unary, [:])
     }
-    // On a busy machine, a warning of a long hold may precede it.
-    #expect(records.value.last == "Whole: hello")
+    // On a busy machine, warnings of long holds may stand before it and after it.
+    #expect(records.value.contains("Whole: hello"))
   }
 
   @Test func factoriesAreConcludedWhenTheClientCloses() async throws {
