@@ -91,7 +91,7 @@ def test_wrong_stubs_are_refused(rpcurl, demo, descriptor_set, tmp_path):
 
 
 def test_examples_of_the_manual(tmp_path, descriptor_set):
-    (example,) = manual.examples("rpcurl-mock.7")
+    example = manual.examples("rpcurl-mock.7")[0]
     result = manual.run(example, tmp_path, descriptor_set)
     assert (result.returncode, result.stderr) == (0, "")
     assert [json.loads(line) for line in result.stdout.splitlines()] == [

@@ -106,6 +106,81 @@ import Testing
     #expect(ends == ["unavailable", "typed a", "typed a", "typed b"])
   }
 
+  // MARK: Variables
+
+  /// The results of calls with one chain: the message or the status of each.
+  private func results(_ stubs: String, _ texts: [String]) throws -> [String] {
+    let services = TestServices()
+    services.files["stubs.json"] = stubs
+    let registration = try services.registration("mock,file=stubs.json")
+    return texts.map { text in
+      let call = TestCall(.unary, Journal(), [registration], typed: true)
+      call.start()
+      call.send(text)
+      return call.callerLines.first { $0.hasPrefix("typed") } ?? call.end?.error.map {
+        $0.message.isEmpty ? $0.code.name : $0.message
+      } ?? ""
+    }
+  }
+
+  @Test func laterCallsReadWhatEarlierOnesSet() throws {
+    let stubs = #"""
+      {"where":[".value =~ ^put", "${seen[${request.value}]} exists"],"response":{"status":"already_exists"}}
+      {"where":[".value =~ ^put"],"response":{"set":{"seen[${request.value}]":${request},"newest":"${request.value}"},"message":"new ${newest}"}}
+      {"where":["${newest} absent"],"response":{"message":"nothing"}}
+      {"where":[".value == ${newest}"],"response":{"message":"the last one"}}
+      {"where":[".value == clear"],"response":{"set":{"seen":null,"newest":null},"message":"cleared"}}
+      {"response":{"message":"${seen}"}}
+      """#
+    #expect(
+      try results(stubs, ["a", "put1", "put1", "put2", "put\".a[", "x", "clear", "x", "put1"]).map {
+        $0.replacing("typed ", with: "")
+      } == [
+        "nothing", "new put1", "already_exists", "new put2", "new put\".a[",
+        #"{"put1":"put1","put2":"put2","put\".a[":"put\".a["}"#, "cleared", "nothing", "new put1",
+      ])
+  }
+
+  @Test func valueIsSetForOneOfTwoCalls() throws {
+    // The second call is selected before the first one ends.
+    let services = TestServices()
+    services.files["stubs.json"] =
+      #"{"where":["${lock} absent"],"response":{"set":{"lock":true},"delay":"1s","message":"mine"}} {"response":{"message":"${lock}"}}"#
+    let registration = try services.registration("mock,file=stubs.json")
+    let calls = (0..<2).map { _ in
+      let call = TestCall(.unary, Journal(), [registration], typed: true)
+      call.start()
+      call.send("ping")
+      return call
+    }
+    #expect(calls[1].callerLines.contains("typed true"))
+    #expect(calls[0].callerLines == [])
+  }
+
+  @Test func rulesOfStreamsSetVariables() throws {
+    let call = try self.call(
+      .bidiStreaming,
+      #"""
+      {"response":{"set":{"a":0},"each":[
+        {"where":[".value == off"],"set":{"a":1}},
+        {"set":{"b":"${request.value}"},"message":"${b} ${a}"}]}}
+      """#)
+    call.start()
+    for text in ["x", "off", "y"] { call.send(text) }
+    call.close()
+    #expect(call.callerLines.filter { $0.hasPrefix("typed") } == ["typed x 0", "typed y 1"])
+    #expect(call.end?.code == .ok)
+  }
+
+  @Test func errorOfAVariableNamesThePlace() throws {
+    let results = try results(
+      #"{"response":{"set":{"a":[1],"a[${request.value}]":2},"message":"x"}}"#, ["k"])
+    #expect(
+      results == [
+        "stubs.json:1: response.set.a[${request.value}]: a[\"k\"]: a is not an object: [1]"
+      ])
+  }
+
   @Test func waitsForDelays() throws {
     let call = try self.call(
       .serverStreaming,
@@ -363,12 +438,41 @@ import Testing
     ),
     (
       #"{"where":["status ok"],"response":{}}"#,
-      "mock: file: stubs.json:1: where: status ok is not about the request; write header NAME, or a path"
+      "mock: file: stubs.json:1: where: status ok is not about the request; write header NAME, a path, or ${NAME}"
     ),
     (
       #"{"headers":["x-a:1"],"response":{}}"#,
       #"mock: file: stubs.json:1: headers: unknown member; write "where":["header NAME == VALUE"]"#
     ),
+    (
+      #"{"response":{"message":"${who}"}}"#,
+      #"mock: file: stubs.json:1: ${who}: no stub sets who"#
+    ),
+    (
+      #"{"where":["${users[${nam}]} exists"],"response":{"set":{"name":1,"users[1]":2}}}"#,
+      "mock: file: stubs.json:1: ${nam}: no stub sets nam"
+    ),
+    (
+      #"{"response":{"set":{"request":1}}}"#,
+      "mock: file: stubs.json:1: response.set.request: request is not a variable; write NAME, or NAME[${EXPRESSION}]"
+    ),
+    (
+      #"{"response":{"set":{"a b":1}}}"#,
+      "mock: file: stubs.json:1: response.set.a b: a b is not the name of a variable; "
+    ),
+    (
+      #"{"response":{"set":{"a.b.c":1}}}"#,
+      "mock: file: stubs.json:1: response.set.a.b.c: a.b.c cannot be set; "
+    ),
+    (
+      #"{"response":{"set":{"a[${uid()}]":1}}}"#,
+      "mock: file: stubs.json:1: response.set.a[${uid()}]: uid is not a function; did you mean uuid?"
+    ),
+    (
+      #"{"response":{"set":{"a":"${uid()}"}}}"#,
+      "mock: file: stubs.json:1: response.set.a: uid is not a function"
+    ),
+    (#"{"response":{"set":["a"]}}"#, "mock: file: stubs.json:1: response.set: must be an object"),
     (#"{"times":0,"response":{}}"#, "mock: file: stubs.json:1: times: must be a whole number, at least 1"),
     (#"{"response":{},"response":{}}"#, "mock: file: stubs.json:1: response: duplicate member"),
   ])
@@ -413,7 +517,6 @@ import Testing
     (#"{"response":{"message":"${request.nope}"}}"#, "request.nope: "),
     (#"{"response":{"message":"${request[0].value}"}}"#, "request[0].value: a stub sees the last message"),
     (#"{"response":{"headers":{"a":"${env.NONE}"},"message":"a"}}"#, "env.NONE: the environment"),
-    (#"{"response":{"message":"${who}"}}"#, "who: there are no variables here; "),
     (#"{"request":{"nope":1},"response":{}}"#, "request: expected"),
     (
       #"{"where":[".nope == 1"],"response":{}}"#, "where: .nope == 1: google.protobuf.StringValue has no"
@@ -423,7 +526,7 @@ import Testing
       "where: .nope == ${request.value}: google.protobuf.StringValue has no"
     ),
     (#"{"where":[".value == ${request.nope}"],"response":{}}"#, "request.nope: "),
-    (#"{"where":[".value == ${who}"],"response":{}}"#, "who: there are no variables here; "),
+
   ])
   func stubThatViolatesSchemaIsAWrongConfiguration(_ stubs: String, _ message: String) throws {
     let error = try #require(try unary(stubs).end?.error)

@@ -95,7 +95,8 @@ package struct RandomText<Numbers: RandomNumberGenerator> {
     case 0: pick(["0", "-1.5", "2e9", "true", "false", "null"])
     case 1: "'\(text().replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
     case 2: quoted()
-    case 3, 4: reference()
+    case 3: reference()
+    case 4: "row[${\(expression(depth: depth - 1))}]\(below(2) == 0 ? steps(isFirst: false) : "")"
     case 5: "[${\(expression(depth: 0))}, \(json(depth: depth - 1))]"
     default: call(depth: depth - 1)
     }

@@ -47,6 +47,9 @@ import Testing
     (".a golden ${name}.json unordered", ".a golden Ada.json unordered"),
     (".a golden ${quote}", #".a golden "a\" unordered""#), ("list .a == ${list}", #"list .a == ["x","y"]"#),
     ("detail ErrorInfo .reason == ${name}", #"detail ErrorInfo .reason == "Ada""#),
+    ("${name} == ${number}", "${'Ada'} == 3"), ("${none} absent", "${null} absent"),
+    ("${list} contains ${name}", #"${["x","y"]} contains "Ada""#),
+    ("${braces} exists", "${'${name}'} exists"),
   ])
   func valuesBecomeLiterals(_ text: String, _ expected: String) throws {
     let condition = try filled(text)
@@ -67,6 +70,15 @@ import Testing
     (".children[].name == ${list} unordered", "holds"), (".weight == ${number} within 0.5", "holds"),
     (".name == ${name} unordered", #""Ada unordered" | "Ada""#),
     (".name == Mrs ${none}", "invalid: ${none} has no value"),
+    ("${number} == 3", "holds"), ("${text} == 3", "holds"), ("${text} > 20", "> 20 | \"3\""),
+    ("${number} < 20", "holds"),
+    ("${name} =~ ^A", "holds"), ("${name} == ${name}", "holds"), ("${none} absent", "holds"),
+    ("${none} exists", "exists | no value"),
+    ("${none} == ${none}", "holds"), ("${name} absent", #"absent | "Ada""#), ("${list} size 2", "holds"),
+    ("${list} contains y", "holds"), ("${list} == [\"y\",\"x\"] unordered", "holds"),
+    ("${list} is list", "holds"),
+    ("${list[0]} exists", "invalid: no value list[0]"), ("${list} ascending", "holds"),
+    ("${name} contains da", "holds"),
     (".child == ${none}", "holds"), (".name == ${none}", #"null | "Ada""#),
   ])
   func literalsAreComparedByType(_ text: String, _ expected: String) throws {

@@ -56,7 +56,12 @@ struct TestValues: TemplateValues {
     ("${last.detail}", "<last.detail>"), ("${last.labels[\"a]b\"]}", "<last.labels[\"a]b\"]>"),
     ("${request.header.x-id}", "<request.header.x-id>"), ("${request.x}", "<request.x>"),
     ("${request.method}", "<request.method>"), ("${request.status.x}", "<request.status.x>"),
-    ("${last.method}", "<last.method>"),
+    ("${last.method}", "<last.method>"), ("${request.a[${n}]}", "<request.a[3]>"),
+    ("${row[${who}].b[0]}", "<row[\"A \\\"B\\\"\"].b[0]>"),
+    ("${last[-1].a[${'x'}][${n}].b}", "<last[-1].a[\"x\"][3].b>"),
+    ("${row[${last.a[${true}]}].c}", "<row[\"<last.a[true]>\"].c>"),
+    ("${last[${18446744073709551615}]}", "<last[18446744073709551615]>"),
+    ("${base64(row[${n}])}", "base64(<row[3]>)"), ("${last.detail.T.a[${n}]}", "<last.detail.T.a[3]>"),
   ])
   func insertsValues(template: String, text: String) throws {
     let parsed = try Template(parsing: template)
@@ -75,6 +80,10 @@ struct TestValues: TemplateValues {
     ("${[1}", "\"[1}\" is not JSON: expected \",\" or \"]\""),
     ("${last.header.}", "missing name of a header"), ("${a[}", "missing ] in ${[}"),
     ("${base64(}", "\"}\" is not the start of a value in ${}"), ("${none}", "none: no such variable"),
+    ("${row[${n}}", "missing ] after ${n}"), ("${row[${none}]}", "none: no such variable"),
+    ("${row[${null}]}", "${null} has no value"), ("${row[${l}]}", "${l} is no key: [null]"),
+    ("${row[${1.5}]}", "${1.5} is no key: 1.5"), ("${env.A[${n}]}", "env.A has no elements"),
+    ("${last.status[${n}]}", "last.status has no elements"),
   ])
   func rejectsOtherText(template: String, reason: String) {
     #expect(throws: (any Error).self) {

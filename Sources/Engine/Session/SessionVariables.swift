@@ -92,7 +92,7 @@ package struct SessionVariables {
       case .reference(.last), .reference(.request): true
       case .reference(let reference): own[reference.name]?.isFromServer ?? false
       case .json(let template): isFromServer(template.expressions)
-      case .call(_, let arguments): isFromServer(arguments)
+      case .element, .call: isFromServer(expression.parts)
       }
     }
   }
@@ -164,7 +164,7 @@ package struct SessionVariables {
         isFromServer: isFromServer(expressions),
         mayBeSecret: expressions.contains {
           switch $0 {
-          case .call, .json, .reference(.environment): true
+          case .call, .json, .element, .reference(.environment): true
           case .literal, .reference: false
           }
         })

@@ -19,8 +19,9 @@ final class Mock: StagedInterceptor {
   private let context: CallContext
   private let responder: LocalResponder
   private var values: RequestValues
+  private typealias Answer = (stub: PreparedStub, response: Stub.Response)
   /// The selected stub and response.
-  private var answer: (stub: PreparedStub, response: Stub.Response)?
+  private var answer: Answer?
 
   init(_ factory: MockFactory, _ stubs: [PreparedStub], _ call: CallFacts, _ context: CallContext) {
     self.factory = factory
@@ -42,45 +43,98 @@ final class Mock: StagedInterceptor {
     values.count += 1
     let isFirst = responder.isUndecided
     responder.take(value, token)
-    if isFirst { decide(message) }
-    guard let answer else { return }
-    attempt { () throws(LanguageError) in
-      if call.kind == .bidiStreaming {
-        responder.run(try answered(message, by: answer))
-      } else if !call.kind.clientStreams {
-        responder.run(try begin(answer.response) + end(answer.response))
+    guard isFirst || call.kind == .bidiStreaming else { return }
+    respond(selecting: isFirst) { (mock, answer) throws(LanguageError) in
+      switch mock.call.kind {
+      case .bidiStreaming: try (isFirst ? mock.begin(answer.response) : []) + mock.answered(by: answer)
+      case .clientStreaming: []
+      case .unary, .serverStreaming: try mock.begin(answer.response) + mock.end(answer.response)
       }
     }
   }
 
   func requestEnd(_ token: consuming RequestToken<Void>) {
     responder.takeEnd(token)
-    if responder.isUndecided { decide(nil) }
-    guard let answer, call.kind.clientStreams else { return }
-    attempt { () throws(LanguageError) in
-      if call.kind == .clientStreaming { responder.run(try begin(answer.response)) }
-      responder.run(try end(answer.response))
+    let isFirst = responder.isUndecided
+    guard isFirst || call.kind.clientStreams else { return }
+    respond(selecting: isFirst) { (mock, answer) throws(LanguageError) in
+      guard mock.call.kind.clientStreams else { return [] }
+      let begins = isFirst || mock.call.kind == .clientStreaming
+      return try (begins ? mock.begin(answer.response) : []) + mock.end(answer.response)
     }
   }
 
   // MARK: Selecting the stub
 
-  private func decide(_ message: Message?) {
-    for stub in stubs where stub.differences(from: values).isEmpty {
-      guard let response = factory.nextResponse(of: stub) else { continue }
-      answer = (stub, response)
-      responder.answer()
-      if call.kind == .bidiStreaming {
-        attempt { () throws(LanguageError) in responder.run(try begin(response)) }
-      }
-      return
-    }
-    if factory.letsMissesPass { return responder.pass() }
-    responder.fail(RPCError(.unimplemented, miss(message), origin: .interceptor(context.name)))
+  /// The result of one step of the call.
+  private enum Outcome {
+    case steps([ResponseScript.Step])
+    case pass
+    case failure(RPCError)
   }
 
-  private func miss(_ message: Message?) -> String {
-    let shown = message.flatMap { try? $0.json() }.map { " \(String(decoding: $0, as: UTF8.self).shortened)" }
+  /// Continues the response, after selecting it if that is due.
+  private func respond(
+    selecting isFirst: Bool,
+    _ steps: (Mock, Answer) throws(LanguageError) -> [ResponseScript.Step]
+  ) {
+    guard isFirst || answer != nil else { return }
+    // Events are sent after the step: they can cause other calls.
+    var outcome = Outcome.pass
+    factory.step { variables, next in
+      swap(&variables, &values.variables)
+      outcome = self.outcome(selecting: isFirst, next, steps)
+      swap(&variables, &values.variables)
+    }
+    if isFirst, answer != nil { responder.answer() }
+    switch outcome {
+    case .steps(let steps): responder.run(steps)
+    case .pass: responder.pass()
+    case .failure(let error): responder.fail(error)
+    }
+  }
+
+  /// - Parameter next: Returns the next response of a stub.
+  private func outcome(
+    selecting isFirst: Bool, _ next: (PreparedStub) -> Stub.Response?,
+    _ steps: (Mock, Answer) throws(LanguageError) -> [ResponseScript.Step]
+  ) -> Outcome {
+    if isFirst { answer = select(next) }
+    guard let answer else {
+      guard !factory.letsMissesPass else { return .pass }
+      return .failure(RPCError(.unimplemented, miss(), origin: .interceptor(context.name)))
+    }
+    do throws(LanguageError) {
+      if isFirst { try set(answer.response.sets) }
+      return .steps(try steps(self, answer))
+    } catch {
+      let place = answer.stub.stub.place
+      return .failure(RPCError(.internal, "\(place): \(error.text)", origin: .interceptor(context.name)))
+    }
+  }
+
+  private func select(_ next: (PreparedStub) -> Stub.Response?) -> Answer? {
+    for stub in stubs where stub.differences(from: values).isEmpty {
+      if let response = next(stub) { return (stub, response) }
+    }
+    return nil
+  }
+
+  private func set(_ sets: [Stub.Assignment]) throws(LanguageError) {
+    for set in sets {
+      do throws(LanguageError) {
+        guard case .variable(let path) = try values.reference(set.target) else { continue }
+        try values.variables.set(path, to: set.value.filled(values))
+      } catch {
+        throw error.at(set.path)
+      }
+    }
+  }
+
+  private func miss() -> String {
+    let shown = values.request.flatMap { try? $0.json() }.map {
+      " \(String(decoding: $0, as: UTF8.self).shortened)"
+    }
     let what = "no stub matches \(call.method)\(shown ?? "")"
     let candidates = stubs.map { ($0.stub.place, $0.differences(from: values)) }
     guard let (place, differences) = candidates.min(by: { $0.1.count < $1.1.count }) else {
@@ -112,14 +166,15 @@ final class Mock: StagedInterceptor {
     .event(.responseEnd(ResponseEnd(error: error, trailers: trailers)))
   }
 
-  /// The steps of the rules of `each` for a message.
+  /// The steps of the first rule of `each` that matches the message.
   private func answered(
-    _ message: Message, by answer: (stub: PreparedStub, response: Stub.Response)
+    by answer: Answer
   ) throws(LanguageError) -> [ResponseScript.Step] {
     for rule in answer.response.rules {
       guard answer.stub.rules[rule.path]?.differences(from: values).isEmpty == true else {
         continue
       }
+      try set(rule.sets)
       let steps = try self.steps(rule.pieces)
       guard let status = rule.status else { return steps }
       return steps + [end(try error(status), try metadata(answer.response.trailers))]
@@ -176,15 +231,5 @@ final class Mock: StagedInterceptor {
 
   private func filled(_ template: StubTemplate, at place: String) throws(LanguageError) -> JSONValue {
     do throws(LanguageError) { return try template.filled(values) } catch { throw error.at(place) }
-  }
-
-  /// Runs a part of a stub; an error in the stub fails the call.
-  private func attempt(_ body: () throws(LanguageError) -> Void) {
-    do {
-      try body()
-    } catch {
-      let place = answer.map { "\($0.stub.stub.place): " } ?? ""
-      responder.fail(RPCError(.internal, place + error.text, origin: .interceptor(context.name)))
-    }
   }
 }

@@ -25,8 +25,22 @@ final class MockFactory: InterceptorFactory {
   private let miss: Miss
   /// The functions of responses.
   private let functions: TemplateFunctions
-  /// The number of responses of each stub so far.
-  private let uses: Locked<[Int]>
+  /// What calls have left for later ones.
+  private struct State {
+    /// The number of responses of each stub so far.
+    var uses: [Int]
+    var variables = StubVariables()
+
+    /// The next response of a stub; nil if it has none left.
+    mutating func next(_ stub: PreparedStub) -> Stub.Response? {
+      let count = uses[stub.index]
+      if let times = stub.stub.times, count >= times { return nil }
+      uses[stub.index] += 1
+      return stub.stub.responses[min(count, stub.stub.responses.count - 1)]
+    }
+  }
+
+  private let state: Locked<State>
 
   private init(_ settings: SettingsReader, _ services: any InterceptorServices) throws(ConfigurationError) {
     miss = try settings.choice("miss", Miss.self) ?? .error
@@ -46,8 +60,14 @@ final class MockFactory: InterceptorFactory {
       }
     }
     guard !stubs.isEmpty else { throw settings.error("file", "missing value", hint: "give a file of stubs") }
+    let names = Set(stubs.flatMap(\.variables))
+    for stub in stubs {
+      do throws(LanguageError) { try stub.checkVariables(names) } catch {
+        throw settings.error("file", "\(stub.place): \(error.reason)", hint: error.hint)
+      }
+    }
     self.stubs = stubs
-    uses = Locked(Array(repeating: 0, count: stubs.count))
+    state = Locked(State(uses: Array(repeating: 0, count: stubs.count)))
   }
 
   var declaration: InterceptorDeclaration {
@@ -75,13 +95,17 @@ final class MockFactory: InterceptorFactory {
       method: call.method, others: FunctionValues(functions, pool: nil, schemaOf: call.requestType))
   }
 
-  /// Returns the stub's next response; `nil` if it has none left.
-  func nextResponse(of stub: PreparedStub) -> Stub.Response? {
-    uses.withLock { uses in
-      let count = uses[stub.index]
-      if let times = stub.stub.times, count >= times { return nil }
-      uses[stub.index] += 1
-      return stub.stub.responses[min(count, stub.stub.responses.count - 1)]
+  /// Runs a step of a call, which has the variables for itself: a selection and what it sets are one step.
+  ///
+  /// - Parameter body: The step. Its parameters are the variables, and a function that returns the next response of a stub, or
+  ///   nil if it has none left.
+  func step(_ body: (inout StubVariables, _ next: (PreparedStub) -> Stub.Response?) -> Void) {
+    state.withLock { state in
+      // Moved, so that they are changed in place.
+      var variables = StubVariables()
+      swap(&variables, &state.variables)
+      body(&variables) { state.next($0) }
+      swap(&variables, &state.variables)
     }
   }
 

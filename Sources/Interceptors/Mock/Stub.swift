@@ -28,16 +28,29 @@ struct Stub: Sendable {
     let details: [StubTemplate]
   }
 
+  /// A variable that a response sets.
+  struct Assignment: Sendable {
+    /// Its path in the file, for errors.
+    let path: String
+    /// The name of the variable.
+    let name: String
+    /// The variable, or an element of it.
+    let target: Expression
+    let value: StubTemplate
+  }
+
   /// A response to each matching message of a stream.
   struct Rule: Sendable {
     let path: String
     let condition: Condition
+    let sets: [Assignment]
     let pieces: [Piece]
     /// If set, the status that ends the call.
     let status: Status?
   }
 
   struct Response: Sendable {
+    let sets: [Assignment]
     let delay: Duration
     let headers: [(name: String, value: Template)]
     let pieces: [Piece]
@@ -97,7 +110,8 @@ extension Stub.Condition {
       do throws(LanguageError) {
         let test = try RPCurlLanguage.Condition(parsing: text)
         guard test.isAboutRequest else {
-          throw LanguageError("\(text) is not about the request", hint: "write header NAME, or a path")
+          throw LanguageError(
+            "\(text) is not about the request", hint: "write header NAME, a path, or ${NAME} for a variable")
         }
         let expressions = try RPCurlLanguage.Condition(parsing: text, hasShortForm: true).expressions
         for case .reference(.request(let value)) in expressions
@@ -119,7 +133,8 @@ extension Stub.Condition {
 extension Stub.Response {
   init(_ json: JSONValue, _ path: String) throws(LanguageError) {
     let object = try ObjectReader(
-      json, path, keys: ["delay", "headers", "message", "messages", "each", "trailers", "status"])
+      json, path, keys: ["set", "delay", "headers", "message", "messages", "each", "trailers", "status"])
+    sets = try Stub.Assignment.all(object)
     delay = try object.duration("delay") ?? .zero
     headers = try Self.metadata("headers", object)
     trailers = try Self.metadata("trailers", object)
@@ -159,6 +174,47 @@ extension Stub.Response {
     }
     return fields
   }
+}
+
+extension Stub.Assignment {
+  /// Parses `set`: variables and their values, in order.
+  fileprivate static func all(_ object: ObjectReader) throws(LanguageError) -> [Stub.Assignment] {
+    guard let reader = try object.object("set", keys: nil) else { return [] }
+    var sets: [Stub.Assignment] = []
+    for member in reader.members {
+      let place = reader.place(member.name)
+      do throws(LanguageError) {
+        let (name, target) = try self.target(member.name)
+        sets.append(
+          Stub.Assignment(
+            path: place, name: name, target: target, value: try StubTemplate(member.value, at: place)))
+      } catch {
+        throw error.reason.hasPrefix(place) ? error : error.at(place)
+      }
+    }
+    return sets
+  }
+
+  /// Parses `NAME` or `NAME[KEY]`, where the key may be an expression.
+  private static func target(_ text: String) throws(LanguageError) -> (name: String, Expression) {
+    guard let target = (try? Template(parsing: "${\(text)}"))?.onlyExpression else {
+      // The error of the text itself, such as an unknown function.
+      _ = try Template(parsing: text)
+      throw LanguageError("\(text) is not the name of a variable", hint: Self.hint)
+    }
+    let path: FieldPath
+    switch target {
+    case .reference(.variable(let whole)): path = whole
+    case .element(of: .reference(.variable(let base)), key: _, nil):
+      path = base.appending(.subscripted(.string("")))
+    default: throw LanguageError("\(text) is not a variable", hint: Self.hint)
+    }
+    guard StubVariables.canSet(path) else { throw LanguageError("\(text) cannot be set", hint: Self.hint) }
+    try Reference.check(variable: path.variable)
+    return (path.variable, target)
+  }
+
+  private static let hint = "write NAME, or NAME[${EXPRESSION}] for an element"
 }
 
 extension Stub.Piece {
@@ -217,16 +273,17 @@ extension Stub.Status {
 extension Stub.Rule {
   fileprivate init(_ json: JSONValue, _ path: String) throws(LanguageError) {
     let object = try ObjectReader(
-      json, path, keys: Stub.Condition.keys + ["message", "messages", "delay", "status"])
+      json, path, keys: Stub.Condition.keys + ["set", "message", "messages", "delay", "status"])
     self.path = path
     condition = try Stub.Condition(object)
+    sets = try Stub.Assignment.all(object)
     status = try Stub.Status(object)
     let delay = try object.duration("delay") ?? .zero
     var pieces = try Stub.Piece.all(object)
     if let first = pieces.first {
       pieces[0] = Stub.Piece(path: first.path, delay: delay + first.delay, message: first.message)
     }
-    guard !pieces.isEmpty || status != nil else { throw object.error("message", "missing") }
+    guard !pieces.isEmpty || status != nil || !sets.isEmpty else { throw object.error("message", "missing") }
     self.pieces = pieces
   }
 }

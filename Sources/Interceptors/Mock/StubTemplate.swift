@@ -14,8 +14,11 @@ struct RequestValues: TemplateValues {
   var count = 0
   /// Functions and the environment.
   let others: FunctionValues
+  /// The variables, while the call uses them.
+  var variables = StubVariables()
 
   func value(of reference: Reference) throws(LanguageError) -> JSONValue {
+    if case .variable(let path) = reference { return try variables.value(at: path) }
     guard case .request(let value) = reference else { return try others.value(of: reference) }
     switch value {
     case .method: return .string(method.description)
@@ -31,15 +34,11 @@ struct RequestValues: TemplateValues {
   private static func value(
     at path: FieldPath?, of request: Message, _ reference: Reference
   ) throws(LanguageError) -> JSONValue {
+    // JSON has 64-bit numbers in quotes; a template inserts them as numbers.
+    let options = JSONEncodingOptions(int64s: .numbers)
     do {
-      let json = try JSONValue(parsing: path.map { try request.json(at: $0) } ?? request.json())
-      // JSON has 64-bit numbers in quotes; a template inserts them as numbers.
-      if case .string(let digits) = json, let path,
-        FieldLeaf(of: path, in: request.type)?.is64BitInteger == true
-      {
-        return .number(digits)
-      }
-      return json
+      return try JSONValue(
+        parsing: path.map { try request.json(at: $0, options: options) } ?? request.json(options: options))
     } catch {
       throw LanguageError("\(reference): \(error)")
     }
@@ -52,7 +51,7 @@ struct RequestValues: TemplateValues {
   /// The names in which references with values begin.
   static let names = ["request", "env"]
 
-  func hasValues(of name: String) -> Bool { Self.names.contains(name) }
+  func hasValues(of name: String) -> Bool { Self.names.contains(name) || variables.has(name) }
 }
 
 /// JSON of a stub, in which expressions are replaced: within a string by text, outside of strings by JSON.
@@ -78,8 +77,9 @@ indirect enum StubTemplate: Sendable {
       for member in members { object.append((member.name, try StubTemplate(member.value, at: place))) }
       self = .object(object)
     case .number(let text) where text.hasPrefix("$"):
-      let template = try? Template(parsing: text).withShortForm()
-      self = template?.onlyExpression.map { .expression($0) } ?? .value(json)
+      // It was parsed before.
+      let parsed = try Expression.parse(in: Array(text.utf8), at: 0, hasShortForm: true)
+      self = parsed.map { .expression($0.0) } ?? .value(json)
     case .null, .bool, .number: self = .value(json)
     }
   }
@@ -175,10 +175,35 @@ indirect enum StubTemplate: Sendable {
 extension Stub {
   /// Checks that all expressions have values in calls whose requests have a type.
   func checkTemplates(_ type: MessageType?, _ values: RequestValues) throws(LanguageError) {
+    for expression in expressions { try Self.check(expression, type, values) }
+  }
+
+  /// Checks that stubs set all variables that this stub reads.
+  ///
+  /// - Parameter names: The variables that stubs set.
+  func checkVariables(_ names: Set<String>) throws(LanguageError) {
+    for expression in expressions { try Self.checkVariables(expression, names) }
+  }
+
+  private static func checkVariables(_ expression: Expression, _ names: Set<String>) throws(LanguageError) {
+    for part in expression.parts { try checkVariables(part, names) }
+    guard case .reference(.variable(let path)) = expression, !names.contains(path.variable) else { return }
+    throw LanguageError(
+      "${\(path)}: no stub sets \(path.variable)",
+      hint: Reference.variable(path).hint(among: names.sorted())
+        ?? "\"set\": {\"\(path.variable)\": VALUE} in a response sets it; write ${env.\(path.variable)} for the environment"
+    )
+  }
+
+  /// The variables that the stub sets.
+  var variables: [String] { sets.map(\.name) }
+
+  private var sets: [Assignment] { responses.flatMap { $0.sets + $0.rules.flatMap(\.sets) } }
+
+  private var expressions: [Expression] {
     let conditions = [condition] + responses.flatMap(\.rules).map(\.condition)
-    for expression in conditions.flatMap(\.tests).flatMap(\.expressions) + responses.flatMap(\.expressions) {
-      try Self.check(expression, type, values)
-    }
+    return conditions.flatMap(\.tests).flatMap(\.expressions)
+      + sets.flatMap { $0.target.parts + $0.value.expressions } + responses.flatMap(\.expressions)
   }
 
   private static func check(
@@ -186,6 +211,8 @@ extension Stub {
   ) throws(LanguageError) {
     for part in expression.parts { try check(part, type, values) }
     guard case .reference(let reference) = expression else { return }
+    // MockFactory checks the names of variables: other stubs set them.
+    if case .variable = reference { return }
     guard case .request(.message(let number, let path)) = reference else {
       _ = try values.value(of: reference)
       return
@@ -207,16 +234,6 @@ extension Stub.Response {
       + ([status] + rules.map(\.status)).compactMap { $0 }.flatMap {
         $0.message.expressions + $0.details.flatMap(\.expressions)
       }
-  }
-}
-
-extension FieldLeaf {
-  /// Whether JSON quotes its values although they are numbers.
-  var is64BitInteger: Bool {
-    switch field.kind {
-    case .int64, .sint64, .sfixed64, .uint64, .fixed64: !isWhole
-    default: false
-    }
   }
 }
 

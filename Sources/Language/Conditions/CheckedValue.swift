@@ -8,6 +8,8 @@ enum CheckedValue {
   case match(FieldPath.Match)
   /// The value of a header, or of the message of a status.
   case text(String)
+  /// A value that is not one of the call; not `null`.
+  case json(JSONValue)
 
   /// The values of a message at a path; one, unless the path has `[]`.
   static func values(_ path: FieldPath, in message: Message) throws(LanguageError) -> [CheckedValue] {
@@ -24,7 +26,7 @@ enum CheckedValue {
     switch self {
     case .missing: false
     case .match(let match): match.isSet
-    case .message, .text: true
+    case .message, .text, .json: true
     }
   }
 
@@ -36,6 +38,7 @@ enum CheckedValue {
       case .message(let message): return try JSONValue(parsing: message.json(options: options))
       case .match(let match): return try JSONValue(parsing: match.json(options))
       case .text(let text): return .string(text)
+      case .json(let value): return value
       }
     } catch {
       throw LanguageError("the value has no JSON form: \(error)")
@@ -50,7 +53,8 @@ enum CheckedValue {
     case .missing: nil
     case .message(let message): ComparableValue(message)
     case .match(let match): match.value.flatMap { ComparableValue($0) }
-    case .text(let text): isNumber ? ComparableValue(number: text) : .text(text)
+    case .text(let text), .json(.string(let text)): isNumber ? ComparableValue(number: text) : .text(text)
+    case .json(let value): ComparableValue(value)
     }
   }
 

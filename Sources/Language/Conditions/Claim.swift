@@ -20,6 +20,8 @@ enum Property: Equatable, Sendable {
   case field(MessageSelection, FieldPath)
   /// The values of all messages, as a list.
   case list(FieldPath)
+  /// A value that is not one of the call, such as a variable.
+  case value(Expression)
 }
 
 /// The messages of a response that a claim is about.
@@ -86,6 +88,11 @@ protocol ConditionOperand {
   var expressions: [Expression] { get }
 }
 
+extension Expression: ConditionOperand {
+  var isLiteral: Bool { if case .literal = self { true } else { false } }
+  var expressions: [Expression] { isLiteral ? [] : [self] }
+}
+
 extension Template: ConditionOperand {
   var isLiteral: Bool { literal != nil }
 }
@@ -105,6 +112,7 @@ extension Claim {
     case .status(let codes, _): codes
     case .count(let bound): [bound]
     case .latency(let bound): [bound]
+    case .value(.value(let expression), let condition): [expression] + condition.operands
     case .value(_, let condition): condition.operands
     }
   }
@@ -124,7 +132,10 @@ extension Claim {
       return .status(known, isWanted: isWanted)
     case .count(let bound): return .count(try bound.filled(values))
     case .latency(let bound): return .latency(try bound.filled(values))
-    case .value(let property, let condition):
+    case .value(var property, let condition):
+      if case .value(let expression) = property {
+        property = .value(.literal(try values.value(of: expression)))
+      }
       return .value(property, try condition.filled(values, path: path))
     }
   }
@@ -186,6 +197,7 @@ extension Property: CustomStringConvertible {
     case .field(.number(let number), let path): "message \(number) \(text(path))"
     case .field(let selection, let path): "\(selection) \(text(path))"
     case .list(let path): "list \(text(path))"
+    case .value(let expression): "${\(expression)}"
     }
   }
 }

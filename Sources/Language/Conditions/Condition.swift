@@ -85,10 +85,10 @@ package struct Condition: Sendable {
     }
   }
 
-  /// Whether a request can meet it: it is about headers, or about values in the last message.
+  /// Whether a request can meet it: it is about headers, about values in the last message, or about a value of elsewhere.
   package var isAboutRequest: Bool {
     switch claim {
-    case .value(.header, _), .value(.field(.last, _), _): goldenPath == nil
+    case .value(.header, _), .value(.field(.last, _), _), .value(.value, _): goldenPath == nil
     default: false
     }
   }

@@ -23,6 +23,10 @@ struct ConditionParser {
 
   mutating func parse() throws(LanguageError) -> Claim {
     if startsWithPath { return try field(.last) }
+    if let (expression, end) = try value() {
+      rest = rest[end...].stripped
+      return .value(.value(expression), try test(isText: false))
+    }
     let word = rest.firstWord.prefix { !"=!<>".contains($0) }
     rest = rest[word.endIndex...].stripped
     switch Word(rawValue: String(word)) {
@@ -86,6 +90,16 @@ struct ConditionParser {
   }
 
   // MARK: Parts
+
+  /// The expression that the condition begins with, and its end; nil if it begins with a word.
+  private func value() throws(LanguageError) -> (Expression, end: Substring.Index)? {
+    guard rest.utf8.first == UInt8(ascii: "$") else { return nil }
+    let text = Array(rest.utf8)
+    guard let (expression, end) = try Expression.parse(in: text, at: 0, hasShortForm: hasShortForm) else {
+      return nil
+    }
+    return (expression, rest.utf8.index(rest.startIndex, offsetBy: end))
+  }
 
   private func status() throws(LanguageError) -> Claim {
     var list = rest

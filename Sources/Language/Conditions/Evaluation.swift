@@ -135,6 +135,11 @@ package struct Evaluation {
       return try metadata(name, condition, subject.headers(name), subject)
     case .value(.trailer(let name), let condition):
       return try metadata(name, condition, subject.trailers(name), subject)
+    case .value(.value(let expression), let condition):
+      guard case .literal(let value) = expression else { return nil }
+      let isText = if case .string = value { true } else { false }
+      return try ValueTest(condition, isText ? .text : .untyped, isList: false, files)
+        .mismatch([value == .null ? .missing : .json(value)])
     case .value(.field(let selection, let path), let condition):
       return try field(selection, path, condition, subject)
     case .value(.list, let condition):

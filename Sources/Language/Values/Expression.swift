@@ -7,6 +7,8 @@ package indirect enum Expression: Equatable, Sendable {
   /// JSON with expressions.
   case json(JSONTemplate)
   case reference(Reference)
+  /// The value at a key that is an expression, `users[${request.id}]`, and at the path after it.
+  case element(of: Expression, key: Expression, FieldPath?)
   case call(Function, [Expression])
 }
 
@@ -96,6 +98,19 @@ package enum Reference: Hashable, Sendable {
     }
   }
 
+  /// The reference with more steps; nil if its value has no path.
+  func appending(_ steps: [FieldPath.Step]) -> Reference? {
+    let extended = { (path: FieldPath?) in FieldPath(steps: (path?.steps ?? []) + steps) }
+    return switch self {
+    case .variable(let path): .variable(extended(path))
+    case .row(let path): .row(extended(path))
+    case .last(.message(let number, let path)): .last(.message(number: number, path: extended(path)))
+    case .last(.detail(let type, let path)): .last(.detail(type: type, path: extended(path)))
+    case .request(.message(let number, let path)): .request(.message(number: number, path: extended(path)))
+    case .environment, .last, .request: nil
+    }
+  }
+
   /// The error for its short form in quotes.
   package var isText: LanguageError {
     LanguageError("\"$\(self)\" is text", hint: "write \"${\(self)}\", or $\(self) without quotes")
@@ -144,6 +159,7 @@ extension Expression {
   package var parts: [Expression] {
     switch self {
     case .literal, .reference: []
+    case .element(let base, let key, _): [base, key]
     case .json(let template): template.expressions
     case .call(_, let arguments): arguments
     }
@@ -173,6 +189,7 @@ extension Expression: CustomStringConvertible {
       value.text.replacing("$", with: "\\u0024")
     case .json(let template): "\(template)"
     case .reference(let reference): "\(reference)"
+    case .element(let base, let key, let path): "\(base)[${\(key)}]\(Reference.text(path))"
     case .call(let function, let arguments):
       "\(function.rawValue)(\(arguments.map(\.description).joined(separator: ",")))"
     }
@@ -226,6 +243,25 @@ extension FieldPath {
   package var variable: String {
     if case .field(let name)? = steps.first { return name }
     return description
+  }
+}
+
+extension FieldPath.Subscript {
+  /// Makes the subscript of a value; nil if no list and no map has such a key.
+  init?(_ key: JSONValue) {
+    switch key {
+    case .string(let text): self = .string(text)
+    case .bool(let flag): self = .bool(flag)
+    case .number(let text):
+      if let number = Int64(text) {
+        self = .integer(number)
+      } else if let number = UInt64(text) {
+        self = .unsigned(number)
+      } else {
+        return nil
+      }
+    case .null, .array, .object: return nil
+    }
   }
 }
 

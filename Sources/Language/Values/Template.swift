@@ -210,6 +210,27 @@ extension TemplateValues {
     if hasValues(of: reference.name) { throw reference.isText }
   }
 
+  /// The reference that an expression is, with the values of its keys.
+  ///
+  /// - Throws: ``LanguageError`` if it is no reference, or if a value is no key.
+  package func reference(_ expression: Expression) throws(LanguageError) -> Reference {
+    switch expression {
+    case .reference(let reference): return reference
+    case .element(let base, let key, let path):
+      let value = try value(of: key)
+      guard let step = FieldPath.Subscript(value) else {
+        throw LanguageError(
+          value == .null ? "${\(key)} has no value" : "${\(key)} is no key: \(value.text.cut(toBytes: 200))",
+          hint: "a key is text, a whole number, true or false")
+      }
+      guard let reference = try reference(base).appending([.subscripted(step)] + (path?.steps ?? [])) else {
+        throw LanguageError("\(base) has no elements")
+      }
+      return reference
+    case .literal, .json, .call: throw LanguageError("\(expression) is not the name of a value")
+    }
+  }
+
   /// The value of an expression.
   ///
   /// - Throws: ``LanguageError`` if there is no such value.
@@ -224,6 +245,7 @@ extension TemplateValues {
         throw LanguageError("\(template) is not JSON: \(error.message)", hint: error.hint)
       }
     case .reference(let reference): return try value(of: reference)
+    case .element: return try value(of: try reference(expression))
     case .call(let function, let arguments):
       var values: [JSONValue] = []
       for argument in arguments { values.append(try value(of: argument)) }

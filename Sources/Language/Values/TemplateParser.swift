@@ -38,7 +38,9 @@ struct TemplateParser {
   }
 
   /// Parses `${EXPRESSION}` at the position.
-  mutating func braced() throws(LanguageError) -> Expression {
+  mutating func braced() throws(LanguageError) -> Expression { try braced(depth: depth) }
+
+  private mutating func braced(depth: Int) throws(LanguageError) -> Expression {
     position += 2
     let start = position
     let expression = try expression(depth: depth)
@@ -54,9 +56,9 @@ struct TemplateParser {
 
   /// Parses `name` and a path after it, as in the short form `$name.path`; nil if there is no name. A full stop at the end
   /// is not a part of it.
-  mutating func shortReference() throws(LanguageError) -> Reference? {
+  mutating func shortReference() throws(LanguageError) -> Expression? {
     guard let name = name() else { return nil }
-    return try reference(name)
+    return try elements(of: reference(name), depth: depth)
   }
 
   static let hint = "write ${NAME}, ${env.NAME}, or one of ${\(forms)}; $${ is a literal ${"
@@ -65,7 +67,7 @@ struct TemplateParser {
   // MARK: Expressions
 
   private mutating func expression(depth: Int) throws(LanguageError) -> Expression {
-    guard depth < Self.depthLimit else { throw LanguageError("expressions are nested more than 100 deep") }
+    guard depth < Self.depthLimit else { throw Self.tooDeep }
     skipBlanks()
     let start = position
     guard let first = next else { throw LanguageError("${ has no closing }", hint: Self.hint) }
@@ -83,8 +85,28 @@ struct TemplateParser {
     if let constant = ["true": JSONValue.bool(true), "false": .bool(false), "null": .null][name] {
       return .literal(constant)
     }
-    return .reference(try reference(name))
+    return try elements(of: reference(name), depth: depth)
   }
+
+  /// Parses the keys after a reference that are expressions, and the paths after them.
+  private mutating func elements(of reference: Reference, depth: Int) throws(LanguageError) -> Expression {
+    var expression = Expression.reference(reference)
+    // Each key makes the expression deeper.
+    var depth = depth
+    while starts(with: "[${") {
+      depth += 1
+      guard depth < Self.depthLimit else { throw Self.tooDeep }
+      guard reference.appending([]) != nil else { throw LanguageError("\(reference) has no elements") }
+      position += 1
+      let start = position
+      let key = try braced(depth: depth)
+      guard skip("]") else { throw LanguageError("missing ] after \(excerpt(from: start))") }
+      expression = .element(of: expression, key: key, try path(after: ""))
+    }
+    return expression
+  }
+
+  private static let tooDeep = LanguageError("expressions are nested more than 100 deep")
 
   private mutating func call(_ name: String, depth: Int) throws(LanguageError) -> Expression {
     guard let function = Function(rawValue: name) else {
@@ -158,7 +180,7 @@ struct TemplateParser {
 
   /// Whether a path continues here. A full stop without a name after it ends a sentence.
   private var continuesPath: Bool {
-    next == UInt8(ascii: "[")
+    next == UInt8(ascii: "[") && !starts(with: "[${")
       || next == UInt8(ascii: ".") && position + 1 < text.count
         && (Self.isNamePart(text[position + 1]) || text[position + 1] == UInt8(ascii: "["))
   }
@@ -384,6 +406,6 @@ extension Expression {
     }
     guard hasShortForm else { return nil }
     var parser = TemplateParser(text, at: start + 1)
-    return try parser.shortReference().map { (.reference($0), parser.position) }
+    return try parser.shortReference().map { ($0, parser.position) }
   }
 }
