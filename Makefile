@@ -150,7 +150,8 @@ end-to-end-test: release plugins servers echo-server test-packages http3-libcurl
 	$(PYTEST) Tests/EndToEnd Tests/Project $(if $(filter all,$(RPCURL_TESTS)),,$(FOREIGN:%=--ignore=Tests/EndToEnd/test_%.py))
 
 fault-matrix: release servers ## Make faults of the network at every interesting byte of calls: thousands of cases, minutes
-	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --seed $(or $(FAULT_SEED),1)
+	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --seed $(or $(FAULT_SEED),1) && \
+	  $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --seed $(or $(FAULT_SEED),1) --part 0.25 --proxy
 
 mutation-fuzz: release servers http3-libcurl ## Mutate recorded responses of servers, MUTATION_SECONDS (600), MUTATION_SEED (random)
 	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.fuzz --seconds $(or $(MUTATION_SECONDS),600) \

@@ -1,6 +1,8 @@
 """Runs cases, a bounded number at a time, and is the program of `make fault-matrix`.
 
-    python -m faults.matrix [--part FRACTION] [--seed N] [--only TEXT] [--jobs N]
+    python -m faults.matrix [--part FRACTION] [--seed N] [--only TEXT] [--jobs N] [--proxy]
+
+With --proxy, the faults are between clients and `rpcurl proxy`, which is in front of the servers.
 """
 
 import argparse
@@ -187,8 +189,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=8)
+    parser.add_argument("--proxy", action="store_true")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home, servers(harness) as (grpc_port, connect_port):
+    with tempfile.TemporaryDirectory() as home, servers(harness, chosen.proxy) as (grpc_port, connect_port):
         certificates = Path(home) / "certificates"
         certificates.mkdir()
         harness.server_module("certificates").write_certificates(certificates)
@@ -207,8 +210,8 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def servers(harness):
-    """The servers of the matrix; gives their ports."""
+def servers(harness, has_proxy: bool = False):
+    """The servers of the matrix, or proxies in front of them; gives their ports."""
     import subprocess
 
     with contextlib.ExitStack() as stack:
@@ -224,6 +227,11 @@ def servers(harness):
             stack.callback(process.terminate)
             line = harness.first_line(process, harness.PATIENCE_SECONDS)
             ports.append(int(line.rpartition(":")[2]))
+            if has_proxy:
+                home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+                proxy = harness.Proxy(harness.Rpcurl(home), home, "proxy", f"http://127.0.0.1:{ports[-1]}")
+                stack.callback(proxy.stop)
+                ports[-1] = int(proxy.port)
         yield ports
 
 

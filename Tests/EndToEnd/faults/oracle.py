@@ -5,7 +5,7 @@ Of every case:
 - the exit code is 0 only if a complete response was forwarded, and a failure has one error, with text that states it;
 - each message of the output was forwarded, in this order, and as the bytes are;
 - of a stream, each message that was forwarded whole is in the output;
-- each call has one result, and a complete response is a success: in a batch, a load, a suite and a session too;
+- each call has one result, and a complete response with a message is a success: in a batch, a load, a suite and a session too;
 - without `retry`, each call is sent at most once, also over a connection that others have used; with it, a call is made
   again if, and only if, its connection is lost before its response has begun (retries.py).
 """
@@ -104,7 +104,7 @@ def single(case: Case, outcome: Outcome) -> list[str]:
     # response is not read, if bytes were added.
     counting = replies if changed else replies[-1:]
     texts = [[decoded(method, message) for message in reply.messages] for reply in counting]
-    is_complete = any(reply.is_complete for reply in counting)
+    has_succeeded = any(reply.has_succeeded for reply in counting)
     if outcome.code == 0:
         if not any(reply.is_complete or reply.lacks_only_end for reply in counting):
             found.append("exit code 0, but the response is incomplete")
@@ -120,14 +120,14 @@ def single(case: Case, outcome: Outcome) -> list[str]:
     if method.streams_response and not changed and messages not in (texts or [[]]):
         found.append(f"messages are lost: {shown(texts)} was forwarded")
     if not changed:
-        found += ending(case, outcome, is_complete)
+        found += ending(case, outcome, has_succeeded)
     return found
 
 
-def ending(case: Case, outcome: Outcome, is_complete: bool) -> list[str]:
+def ending(case: Case, outcome: Outcome, has_succeeded: bool) -> list[str]:
     """The code of a failed call whose bytes arrived unchanged, as far as they arrived."""
     fault = case.fault
-    if is_complete and not may_be_discarded(fault):
+    if has_succeeded and not may_be_discarded(fault):
         return ["a complete response is a failure"]
     if fault.kind not in ENDINGS:
         return ["a failure, but nothing is lost"]
@@ -160,7 +160,7 @@ def successes(case: Case, outcome: Outcome, count: int) -> list[str]:
     if fault.kind in CHANGES:
         return []
     replies = answers(case, outcome)
-    least = sum(reply.is_complete for reply in replies)
+    least = sum(reply.has_succeeded for reply in replies)
     most = least + sum(reply.lacks_only_end for reply in replies)
     if fault.kind not in ENDINGS:
         least = total

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from . import wire
-from .cases import PREFACE_BYTES, Case
+from .cases import PREFACE_BYTES, SERVICE, Case
 from .proxy import REQUEST, RESPONSE, Connection
 
 
@@ -42,12 +42,17 @@ def answers(case: Case, outcome: Outcome) -> list[wire.Answer]:
         has_http1 = data.startswith(b"HTTP/")
         if route.http == "2" and not has_http1:
             responses = [response for _, response in sorted(wire.read_http2(data).items())]
-        elif route.http == "1.1" and has_http1 and connection.forwarded[REQUEST].startswith(b"POST "):
+        elif route.http == "1.1" and has_http1 and is_called(case, bytes(connection.forwarded[REQUEST])):
             responses = wire.read_http1(data)
         else:
             responses = []
         result += [wire.read(route.protocol, route.method.is_unary, response) for response in responses]
     return result
+
+
+def is_called(case: Case, request: bytes) -> bool:
+    """Whether a connection of HTTP/1.1 has calls. A change may concern the first of them only."""
+    return request.startswith(b"POST ") or f" /{SERVICE}/{case.route.method.name} ".encode() in request
 
 
 def requests(case: Case, outcome: Outcome) -> int:

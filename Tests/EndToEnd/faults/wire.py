@@ -43,6 +43,11 @@ class Answer:
     has_begun: bool = False
     is_broken: bool = False
 
+    @property
+    def has_succeeded(self) -> bool:
+        """A server may notice a deadline before its client, and end the call with that status: without a message."""
+        return self.is_complete and bool(self.messages)
+
 
 def frames(data: bytes, start: int = 0):
     """The whole frames of HTTP/2 and the last part of one: (offset, type, flags, stream, payload, is whole)."""
@@ -164,9 +169,9 @@ def read(protocol: str, is_unary: bool, response: Response) -> Answer:
     """Read the response of a protocol. `is_unary` matters for Connect, whose unary message is the body."""
     answer = Answer(has_begun=response.has_head, is_broken=response.is_broken)
     if protocol == "connect" and is_unary:
-        if response.has_ended:
+        answer.is_complete = response.has_ended
+        if response.has_ended and response.status in (None, 200):
             answer.messages = [response.body]
-            answer.is_complete = True
         return answer
     body, position, ended = response.body, 0, False
     while position + ENVELOPE_HEAD <= len(body):
