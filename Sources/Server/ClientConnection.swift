@@ -183,6 +183,11 @@ final class ClientConnection {
 
   // MARK: Time, and the end
 
+  /// When the client, which has no request, last sent something; nil with a request, and without a protocol.
+  var idleSince: MonotonicClock.Instant? {
+    if case .open(let http) = phase, http.stage == .idle, !http.isDone { clocks.lastReceived } else { nil }
+  }
+
   /// Checks the limits of time, once a second.
   ///
   /// - Parameter idleTime: The time that the connection may be without requests.
@@ -252,7 +257,7 @@ final class ClientConnection {
 
 /// Since when a connection is what it is.
 struct ConnectionClocks {
-  private var lastReceived = MonotonicClock.now
+  private(set) var lastReceived = MonotonicClock.now
   private var lastSent = MonotonicClock.now
   private var stage: HTTPConnection.Stage?
   private var requestCount = 0

@@ -85,7 +85,10 @@ package final class Listener {
 
   private func accept() {
     while isAccepting, let services {
-      guard connections.count < limits.connections else { return setAccepting(false) }
+      guard connections.count < limits.connections else {
+        endIdle()
+        return setAccepting(false)
+      }
       let accepted = cserver_accept(socket.descriptor)
       guard accepted >= 0 else {
         // Without descriptors or memory the client would be reported again at once: the timer tries again.
@@ -101,6 +104,14 @@ package final class Listener {
       connections[lastID] = connection
       schedule()
     }
+  }
+
+  /// Ends the connection without requests that was used longest ago, for the client that waits for one.
+  private func endIdle() {
+    let idle = connections.values.lazy.compactMap { connection in
+      connection.idleSince.map { (since: $0, connection) }
+    }
+    idle.min { $0.since < $1.since }?.1.shutDown()
   }
 
   private func setAccepting(_ accepts: Bool) {

@@ -259,6 +259,19 @@ def test_connection_over_the_limit_waits(start: Start) -> None:
     third.close()
 
 
+def test_idle_connections_give_way_to_a_new_one(start: Start) -> None:
+    echo = start("connections=2")
+    first, second = (echo.connect() for _ in range(2))
+    for client in first, second:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
+    # One has a request that is not over, so the other one is ended.
+    first.sendall(b"POST /hold HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
+    assert echo.curl("-d", "abc") == b"abc"
+    assert received(second) == b""
+    first.close()
+
+
 def test_exhausted_descriptors_do_not_keep_the_processor_busy(start: Start) -> None:
     echo = start(files=24)
     clients = [echo.connect() for _ in range(60)]
