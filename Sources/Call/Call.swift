@@ -18,6 +18,7 @@ package final class Call {
   private static let keptBytes = 1 << 16
 
   private let prepared: PreparedRequest
+  private let own: OwnParameters
   private let chain: Chain
   /// The network for the interceptors' own calls; nil without interceptors.
   private let subrequests: ClientSubrequestTransport?
@@ -47,12 +48,14 @@ package final class Call {
   private var lastMetrics: CallMetrics?
 
   init(
-    _ prepared: PreparedRequest, environment: ChainEnvironment, subrequests: ClientSubrequestTransport?,
+    _ prepared: PreparedRequest, _ own: OwnParameters, environment: ChainEnvironment,
+    subrequests: ClientSubrequestTransport?,
     loop: EventLoop, liveCalls: LiveCalls, observer: any CallObserver
   ) {
     self.prepared = prepared
+    self.own = own
     chain = prepared.builder.makeChain(
-      for: prepared.facts, headers: prepared.request.headers, attributes: prepared.request.attributes,
+      for: prepared.facts, headers: own.headers, attributes: prepared.request.attributes,
       codec: prepared.messageCodec, environment: environment)
     self.subrequests = subrequests
     self.loop = loop
@@ -117,10 +120,10 @@ package final class Call {
     liveCalls.add(self)
     begin = .now
     let start = RequestStart(
-      method: prepared.facts.method, target: request.target, headers: request.headers,
-      deadline: request.timeout.map { begin + $0 }, codec: request.wire.codec)
+      method: prepared.facts.method, target: request.target, headers: own.headers,
+      deadline: own.timeout.map { begin + $0 }, codec: request.wire.codec)
     given = start
-    if let limit = request.timeout { keep(deadline: start.deadline, limit) }
+    if let limit = own.timeout { keep(deadline: start.deadline, limit) }
     chain.start(start, caller: self) { [self] chain in
       let exchange = Exchange(prepared, loop: loop, chain: chain, call: self)
       self.exchange = exchange

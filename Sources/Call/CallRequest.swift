@@ -57,6 +57,21 @@ package struct CallRequest: Sendable {
   package var name: MethodName { MethodName(service: method.service, method: method.name) }
 }
 
+/// What a call has of its own; calls of one prepared request share the rest.
+package struct OwnParameters: Sendable {
+  /// Metadata to send, in place of that of the request.
+  package var headers: Headers
+  /// The timeout of the call, in place of that of the request. `nil` means none.
+  package var timeout: Duration?
+  /// Receives the findings of the call's interceptors; called on any thread.
+  package var onFinding: FindingSink
+
+  /// Those of a request.
+  package init(_ request: CallRequest) {
+    (headers, timeout, onFinding) = (request.headers, request.timeout, request.onFinding)
+  }
+}
+
 extension CallRequest {
   /// The route of the call.
   var route: Route { Route(connection, formerAddresses: formerAddresses) }

@@ -87,34 +87,35 @@ package final class LoopClient {
   ///
   /// - Parameters:
   ///   - request: The request, prepared by this client.
-  ///   - onFinding: Receives the findings of the call's interceptors; nil for the one of the request.
+  ///   - own: What the call has of its own; nil for what the request has.
   ///   - observer: Observes the call.
   package func makeCall(
-    _ request: PreparedRequest, onFinding: FindingSink? = nil, observer: any CallObserver
+    _ request: PreparedRequest, _ own: OwnParameters? = nil, observer: any CallObserver
   ) -> Call {
-    makeCall(request, excluding: [], onFinding: onFinding, observer: observer)
+    makeCall(request, own, excluding: [], observer: observer)
   }
 
   /// Makes a call that does not pass through some of its interceptors.
   func makeCall(
-    _ prepared: PreparedRequest, excluding: Set<RegistrationID>, onFinding: FindingSink? = nil,
+    _ prepared: PreparedRequest, _ own: OwnParameters? = nil, excluding: Set<RegistrationID>,
     observer: any CallObserver
   ) -> Call {
-    let request = prepared.request
+    // Each part of the request is read where it is, which copies less than the whole.
+    let own = own ?? OwnParameters(prepared.request)
     var environment = environment
-    environment.log = request.log
-    environment.onFinding = onFinding ?? request.onFinding
+    environment.log = prepared.request.log
+    environment.onFinding = own.onFinding
     environment.excluded = excluding
-    environment.secrets = CallSecrets(request.secretNames)
-    environment.secrets.add(request.secrets)
-    environment.secrets.add(attributes: request.attributes.all)
+    environment.secrets = CallSecrets(prepared.request.secretNames)
+    environment.secrets.add(prepared.request.secrets)
+    environment.secrets.add(attributes: prepared.request.attributes.all)
     // Only interceptors make subrequests.
     let subrequests =
-      request.interceptors.isEmpty
-      ? nil : ClientSubrequestTransport(self, request, onFinding: environment.onFinding)
+      prepared.request.interceptors.isEmpty
+      ? nil : ClientSubrequestTransport(self, prepared.request, onFinding: environment.onFinding)
     environment.subrequests = subrequests
     return Call(
-      prepared, environment: environment, subrequests: subrequests, loop: loop, liveCalls: liveCalls,
+      prepared, own, environment: environment, subrequests: subrequests, loop: loop, liveCalls: liveCalls,
       observer: observer)
   }
 

@@ -13,11 +13,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
   let printer: CallPrinter?
   private(set) var line: CallLine
   private let responder: ServerResponder
-  private let plan: CallPlan
-  // Not read from the plan for each message, which copies it.
-  private let method: MethodDescriptor
-  /// The codec of the call that is made.
-  private let codec: CodecName
+  private let proxied: ProxiedMethod
   private let whenFinished: (ProxiedCall) -> Void
   private var call: Call?
   /// Whether the client reads more slowly than the server sends.
@@ -29,15 +25,19 @@ final class ProxiedCall: StreamHandler, CallObserver {
   private(set) var recorded: SavedSuite.Call?
 
   init(
-    _ number: Int, _ responder: ServerResponder, _ plan: CallPlan, _ printer: CallPrinter?, _ line: CallLine,
+    _ number: Int, _ responder: ServerResponder, _ proxied: ProxiedMethod, _ printer: CallPrinter?,
+    _ line: CallLine,
     _ recorded: SavedSuite.Call?, whenFinished: @escaping (ProxiedCall) -> Void
   ) {
-    (self.number, self.responder, self.plan) = (number, responder, plan)
+    (self.number, self.responder, self.proxied) = (number, responder, proxied)
     (self.printer, self.line, self.whenFinished) = (printer, line, whenFinished)
-    (method, codec) = (plan.method, plan.wire.codec)
     self.recorded = recorded
     findings = printer?.findings ?? FindingCollector()
   }
+
+  private var method: MethodDescriptor { proxied.descriptor }
+  /// The codec of the call that is made.
+  private var codec: CodecName { proxied.codec }
 
   func start(_ call: Call) {
     self.call = call
@@ -115,8 +115,9 @@ final class ProxiedCall: StreamHandler, CallObserver {
   /// What to do about a connection that failed.
   private func hint(for error: RPCError) -> String? {
     guard error.cause != nil || error.origin == .connection else { return nil }
-    return plan.hint(for: error)
-      ?? (plan.settings.protocolName == .grpc ? nil : "the server may have gRPC only: --protocol grpc")
+    return proxied.plan.hint(for: error)
+      ?? (proxied.plan.settings.protocolName == .grpc
+        ? nil : "the server may have gRPC only: --protocol grpc")
   }
 
   func receive(message: RawSpan) throws(RPCError) {

@@ -10,9 +10,23 @@ import RPCurlReports
 import RPCurlServer
 import RPCurlTransport
 
+/// A method that clients call, with what the calls of it share.
+final class ProxiedMethod {
+  let plan: CallPlan
+  let prepared: PreparedRequest
+  let descriptor: MethodDescriptor
+  /// The codec of the calls that are made.
+  let codec: CodecName
+
+  fileprivate init(_ plan: CallPlan, _ prepared: PreparedRequest) {
+    (self.plan, self.prepared) = (plan, prepared)
+    (descriptor, codec) = (plan.method, plan.wire.codec)
+  }
+}
+
 /// The calls of a listener: each request is checked, and becomes a call through the chain. It belongs to the loop's thread.
 final class ProxiedCalls {
-  /// What differs between the plans of calls.
+  /// What differs between the calls that are made.
   private struct PlanKey: Hashable {
     let method: MethodName
     let protocolName: ProtocolName
@@ -20,8 +34,8 @@ final class ProxiedCalls {
     let isGET: Bool
   }
 
-  /// The number of plans that are kept. Clients choose the names of methods.
-  private static let maxPlans = 1000
+  /// The number of methods that are kept. Clients choose their names.
+  private static let maxMethods = 1000
 
   private let options: Invocation
   private let settings: CallSettings
@@ -34,7 +48,7 @@ final class ProxiedCalls {
   private let unfinished: UnfinishedMessages
   /// The innermost interceptor of a server without a target; nil if there is one.
   private let unanswered: InterceptorRegistration?
-  private var plans: [PlanKey: CallPlan] = [:]
+  private var methods: [PlanKey: ProxiedMethod] = [:]
   private var running: [Int: ProxiedCall] = [:]
   private var count = 0
   private var failedCount = 0
@@ -134,18 +148,18 @@ final class ProxiedCalls {
     count += 1
     let number = count
     do {
-      let plan = try plan(inbound.request, method)
+      let proxied = try proxied(inbound.request, method)
       let output = CallOutput(console.output, isDirect: true)
-      let printer = prints ? CallPrinter(plan, output: output, index: number) : nil
+      let printer = prints ? CallPrinter(proxied.plan, output: output, index: number) : nil
       let observer = ProxiedCall(
-        number, responder, plan, printer, CallLine(number, inbound.request),
+        number, responder, proxied, printer, CallLine(number, inbound.request),
         recording(of: inbound.request, method)
       ) { [weak self] call in
         // Interceptors report findings after the last event.
         self?.client.loop.atEndOfRound { self?.finished(call) }
       }
-      let request = try request(of: plan, inbound.request, isOpaque: method == nil, observer)
-      let call = client.makeCall(request, observer: observer)
+      let own = parameters(of: proxied, inbound.request, observer)
+      let call = client.makeCall(proxied.prepared, own, observer: observer)
       running[number] = observer
       observer.start(call)
       if isOutputBehind { observer.setOutputBehind(true) }
@@ -161,38 +175,42 @@ final class ProxiedCalls {
     }
   }
 
-  /// The request of a call: what options say, and what the client has sent.
-  private func request(
-    of plan: CallPlan, _ arrived: RPCurlProtocols.ServerRequest, isOpaque: Bool, _ observer: ProxiedCall
-  ) throws -> CallRequest {
-    var request = try plan.request(
-      log: console.log(showingDebug: settings.verbosity > 1), onFinding: observer.findings.sink, nil)
-    request.isOpaque = isOpaque
-    request.headers = arrived.start.headers.replacing(settings.headers)
-    request.timeout = [arrived.timeout, settings.timeout].compactMap(\.self).min()
-    request.reportsMessages = observer.printer != nil && settings.verbosity > 0
-    if let unanswered { request.interceptors.append(unanswered) }
-    return request
+  /// What a call has of its own: what the client has sent, and what options say.
+  private func parameters(
+    of method: ProxiedMethod, _ arrived: RPCurlProtocols.ServerRequest, _ observer: ProxiedCall
+  ) -> OwnParameters {
+    var own = OwnParameters(method.prepared.request)
+    own.headers = arrived.start.headers.replacing(settings.headers)
+    if let timeout = arrived.timeout { own.timeout = min(timeout, settings.timeout ?? timeout) }
+    own.onFinding = observer.findings.sink
+    return own
   }
 
-  /// The plan of a method, whose types are invented if the schema does not have it.
-  private func plan(_ request: RPCurlProtocols.ServerRequest, _ method: MethodDescriptor?) throws -> CallPlan
-  {
+  /// A method, whose types are invented if the schema does not have it.
+  private func proxied(
+    _ request: RPCurlProtocols.ServerRequest, _ method: MethodDescriptor?
+  ) throws -> ProxiedMethod {
     let protocolName = options.text(.protocolName) == nil ? request.protocolName : settings.protocolName
     let key = PlanKey(
       method: request.start.method, protocolName: protocolName,
       codec: codec(of: request, protocolName, isKnown: method != nil),
       isGET: request.isGET && protocolName == .connect)
-    if let plan = plans[key] { return plan }
+    if let method = methods[key] { return method }
     let known = try method ?? OpaqueMethod.descriptor(of: key.method, request.kind ?? .bidiStreaming)
     var plan = try CallPlan(
       options, settings.with(protocolName, key.codec, usesGET: key.isGET), (schema.pool, known),
       reflection: nil,
       sharesConnection: true)
     plan.chain = chain
-    if plans.count >= Self.maxPlans { plans = [:] }
-    plans[key] = plan
-    return plan
+    var call = try plan.request(
+      log: console.log(showingDebug: settings.verbosity > 1), onFinding: { _ in }, nil)
+    call.isOpaque = method == nil
+    call.reportsMessages = prints && settings.verbosity > 0
+    if let unanswered { call.interceptors.append(unanswered) }
+    if methods.count >= Self.maxMethods { methods = [:] }
+    let proxied = ProxiedMethod(plan, client.prepare(call))
+    methods[key] = proxied
+    return proxied
   }
 
   /// The codec of the call that is made: that of the client, but few servers of gRPC have another than protobuf.

@@ -29,10 +29,11 @@ struct PreparedRequestTests {
 
   /// Makes a call with the message 7 8, and lets the server act once.
   private func call(
-    _ request: PreparedRequest, _ server: @escaping (UnsafeMutableRawPointer?, Call) -> Void
+    _ request: PreparedRequest, _ own: OwnParameters? = nil,
+    _ server: @escaping (UnsafeMutableRawPointer?, Call) -> Void
   ) throws -> EndRecorder {
     let observer = EndRecorder()
-    let call = client.makeCall(request, observer: observer)
+    let call = client.makeCall(request, own, observer: observer)
     call.start()
     call.send(.bytes([7, 8]))
     call.finishSending()
@@ -74,6 +75,23 @@ struct PreparedRequestTests {
         // All of 100 s, in any unit, except for less than a second.
         #expect(timeout.hasPrefix("99") || timeout.hasPrefix("100"))
       }
+    }
+  }
+
+  @Test func callsHaveHeadersAndTimeoutsOfTheirOwn() throws {
+    var request = try request()
+    request.headers.add("x", "of the request")
+    let prepared = client.prepare(request)
+    for (value, timeout) in [("1", Duration.seconds(100)), ("2", nil)] {
+      var own = OwnParameters(prepared.request)
+      (own.headers, own.timeout) = (Headers([("x", value)]), timeout)
+      _ = try call(prepared, own) { _, call in
+        #expect(call.httpRequest?.headers.values("x") == [value])
+        #expect((call.httpRequest?.headers.first("grpc-timeout") == nil) == (timeout == nil))
+      }
+    }
+    _ = try call(prepared) { _, call in
+      #expect(call.httpRequest?.headers.values("x") == ["of the request"])
     }
   }
 
@@ -144,7 +162,9 @@ struct PreparedRequestTests {
     request.onFinding = { _ in Issue.record("it is the receiver of another call") }
     let prepared = client.prepare(request)
     let found = Counter()
-    let call = client.makeCall(prepared, onFinding: { _ in found.add() }, observer: EndRecorder())
+    var own = OwnParameters(prepared.request)
+    own.onFinding = { _ in found.add() }
+    let call = client.makeCall(prepared, own, observer: EndRecorder())
     call.start()
     call.cancel("the test ends")
     try fake.run(client.loop)

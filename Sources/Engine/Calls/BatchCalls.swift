@@ -175,7 +175,9 @@ package final class BatchCalls: Steps {
   private func start(_ member: Member, with message: RequestMessage) throws(Failure) {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     member.printer = printer
-    let call = engine.client.makeCall(request, onFinding: printer.findings.sink, observer: printer)
+    var own = OwnParameters(request.request)
+    own.onFinding = printer.findings.sink
+    let call = engine.client.makeCall(request, own, observer: printer)
     do throws(Failure) {
       if let payload = try encoder.encode(message, for: call) {
         start(member, call, payload)

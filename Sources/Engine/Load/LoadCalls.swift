@@ -84,8 +84,9 @@ final class LoadCalls: Steps {
     let connection = callsByConnection.indices.min { callsByConnection[$0] < callsByConnection[$1] } ?? 0
     let member = LoadCall(
       self, due: due, isMeasured: isMeasured, connection: connection, hasInterceptors: hasInterceptors)
-    let call = clients[connection].makeCall(
-      requests[connection], onFinding: member.findings?.sink, observer: member)
+    var own = OwnParameters(requests[connection].request)
+    if let findings = member.findings { own.onFinding = findings.sink }
+    let call = clients[connection].makeCall(requests[connection], own, observer: member)
     member.call = call
     member.place = calls.count
     calls.append(member)
