@@ -22,17 +22,18 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   /// Splits `host[:port]`; `nil` if invalid.
   package static func split(_ authority: some StringProtocol) -> (host: String, port: Int?)? {
-    var host = String(authority).lowercased()
+    let (open, close, colon) = (UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: ":"))
+    var host = Substring(authority).lowercased().utf8[...]
     var port: Int?
-    if !host.hasSuffix("]"), let colon = host.lastIndex(of: ":"),
-      host.hasPrefix("[") || host.firstIndex(of: ":") == colon
+    if host.last != close, let last = host.lastIndex(of: colon),
+      host.first == open || host.firstIndex(of: colon) == last
     {
-      guard let number = UInt16(host[host.index(after: colon)...]) else { return nil }
+      guard let number = UInt16(Substring(host[host.index(after: last)...])) else { return nil }
       port = Int(number)
-      host = String(host[..<colon])
+      host = host[..<last]
     }
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
-    return host.isEmpty ? nil : (host, port)
+    if host.first == open, host.last == close { host = host.dropFirst().dropLast() }
+    return host.isEmpty ? nil : (String(Substring(host)), port)
   }
 
   /// Whether the host is this machine.

@@ -272,12 +272,16 @@ struct HTTP2Block {
     isTooLarge = isTooLarge || size > limits.headerBytes || headers.count >= limits.headerCount
     guard !isTooLarge else { return size <= 16 * limits.headerBytes }
     let text = String(decoding: value, as: UTF8.self)
-    switch String(decoding: name, as: UTF8.self) {
+    let field = String(decoding: name, as: UTF8.self)
+    guard name.first == UInt8(ascii: ":") else {
+      headers.add(field, text)
+      return true
+    }
+    switch field {
     case ":method": method = text
     case ":path": path = text
     case ":authority": authority = text
-    case ":scheme": break
-    case let name: headers.add(name, text)
+    default: break
     }
     return true
   }

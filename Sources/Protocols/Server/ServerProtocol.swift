@@ -102,12 +102,19 @@ private struct RequestType {
       self.init(media: "application/\(String(decoding: codec, as: UTF8.self))")
       guard isUnary == true else { return nil }
     } else {
-      guard let type = head.headers.first(HeaderSyntax.contentType), MediaType.isUTF8(type) else {
-        return nil
+      guard let type = head.headers.first(HeaderSyntax.contentType) else { return nil }
+      if let known = Self.known[type] {
+        self = known
+        return
       }
+      guard MediaType.isUTF8(type) else { return nil }
       self.init(media: MediaType(type).name)
     }
   }
+
+  /// The types of which clients send no other form, which need not be parsed for each call.
+  private static let known = Dictionary(
+    uniqueKeysWithValues: media(nil).compactMap { media in RequestType(media: media).map { (media, $0) } })
 
   private init?(media: String) {
     value = media
@@ -127,7 +134,9 @@ private struct RequestType {
   }
 
   /// The media types of the methods of a kind, for `accept-post`.
-  static func accepted(_ kind: CallKind?) -> String {
+  static func accepted(_ kind: CallKind?) -> String { media(kind).sorted().joined(separator: ", ") }
+
+  private static func media(_ kind: CallKind?) -> [String] {
     let unary = kind == .unary || kind == nil ? CodecName.allCases.map(ConnectUnaryProtocol.contentType) : []
     let envelopes = ProtocolName.allCases.filter { $0 != .connect || kind != .unary }.flatMap { name in
       name.envelopes.bases.flatMap { base in
@@ -135,7 +144,7 @@ private struct RequestType {
           + CodecName.allCases.map { "\(base)+\($0.rawValue)" }
       }
     }
-    return (unary + envelopes).sorted().joined(separator: ", ")
+    return unary + envelopes
   }
 }
 

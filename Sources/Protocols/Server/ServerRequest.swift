@@ -5,7 +5,9 @@ package struct ServerRequestHead: Sendable {
   /// The method of HTTP.
   package var method: String
   /// The path with its query, as sent.
-  package var path: String
+  package let path: String
+  /// The RPC method in the path; nil if the path is not of the form `/pkg.Service/Method`.
+  package let methodName: MethodName?
   /// `:authority` or `Host`; empty if the request has neither.
   package var authority: String
   /// The other header fields.
@@ -20,18 +22,18 @@ package struct ServerRequestHead: Sendable {
   ) {
     self.method = method
     self.path = path
+    methodName = Self.methodName(in: path)
     self.authority = authority
     self.headers = headers
     self.isHTTP2 = isHTTP2
   }
 
-  /// The RPC method in the path; nil if the path is not of the form `/pkg.Service/Method`.
-  package var methodName: MethodName? {
+  private static func methodName(in path: String) -> MethodName? {
     let slash = UInt8(ascii: "/")
-    let bytes = Array(path.utf8.prefix { $0 != UInt8(ascii: "?") })
+    let bytes = path.utf8.prefix { $0 != UInt8(ascii: "?") }
     // Only the slash before the method may follow the first one: a dot also separates names.
-    guard bytes.first == slash, let last = bytes.lastIndex(of: slash), last > 0 else { return nil }
-    return MethodName(String(decoding: bytes.dropFirst(), as: UTF8.self))
+    guard bytes.first == slash, bytes.lastIndex(of: slash) != bytes.startIndex else { return nil }
+    return MethodName(String(Substring(bytes.dropFirst())))
   }
 
   /// The query, without its question mark.
