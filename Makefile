@@ -191,9 +191,9 @@ $(BUILD)/debian-go/interop-client: scripts/debian-go $(wildcard Tests/Servers/in
 	scripts/debian-go $(@D)
 
 # Without it the interoperability tests with grpc-swift are skipped, which is reported. The build takes minutes.
-grpc-swift: ## Build a server of grpc-swift, for the interoperability tests
-	swift build --package-path Tests/Servers/grpc-swift --scratch-path $(BUILD)/grpc-swift --product interop-server || \
-	  echo "no server of grpc-swift can be built here"
+grpc-swift: ## Build a server and a client of grpc-swift, for the interoperability tests
+	swift build --package-path Tests/Servers/grpc-swift --scratch-path $(BUILD)/grpc-swift || \
+	  echo "no programs with grpc-swift can be built here"
 
 # Without it the tests with grpcurl are skipped, which is reported.
 grpcurl: $(VENV)/.done ## Fetch grpcurl, for the tests of proxies

@@ -24,10 +24,10 @@ GRPC_SWIFT = Path(os.environ.get("GRPC_SWIFT_SERVER") or ROOT / ".build" / "grpc
 # The server of each implementation but grpcio, and the reason of a skipped test.
 PROGRAMS = {
     "grpc-go": (GRPC_GO, f"{GRPC_GO} is missing: make debian-go"),
-    "grpc-swift": (GRPC_SWIFT, "make test-all builds a server of grpc-swift: make grpc-swift"),
+    "grpc-swift": (GRPC_SWIFT, "make test-all builds programs with grpc-swift: make grpc-swift"),
 }
 # The clients of other implementations: usage in Tests/Servers/interop_client.go.
-CLIENTS = {"grpc-go": GRPC_GO.with_name("interop-client")}
+CLIENTS = {name: program.with_name("interop-client") for name, (program, _) in PROGRAMS.items()}
 SERVICE = "grpc.testing.TestService"
 UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, UNIMPLEMENTED = 64 + 2, 64 + 3, 64 + 4, 64 + 12
 INTERRUPTED = 130

@@ -7,6 +7,7 @@ import Dispatch
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Glibc
+import Wire
 
 let initial = "x-grpc-test-echo-initial"
 let trailing = "x-grpc-test-echo-trailing-bin"

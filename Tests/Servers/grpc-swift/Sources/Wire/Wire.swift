@@ -3,18 +3,22 @@ import GRPCCore
 /// A message as the bytes of its fields.
 ///
 /// Generated types would need a build of swift-protobuf's plugin.
-struct Wire: Sendable {
+package struct Wire: Sendable {
   /// The serialized message.
-  var bytes: [UInt8] = []
+  package var bytes: [UInt8]
+
+  package init(bytes: [UInt8] = []) {
+    self.bytes = bytes
+  }
 
   /// Appends a field that is a number.
-  mutating func append(_ number: Int, _ value: Int) {
+  package mutating func append(_ number: Int, _ value: Int) {
     self.append(varint: number << 3)
     self.append(varint: value)
   }
 
   /// Appends a field that is a message or has bytes.
-  mutating func append(_ number: Int, _ value: [UInt8]) {
+  package mutating func append(_ number: Int, _ value: [UInt8]) {
     self.append(varint: number << 3 | 2)
     self.append(varint: value.count)
     self.bytes += value
@@ -30,12 +34,12 @@ struct Wire: Sendable {
   }
 
   /// The values of the fields with a number, which are numbers.
-  func numbers(_ number: Int) throws -> [Int] {
+  package func numbers(_ number: Int) throws -> [Int] {
     try self.fields().filter { $0.number == number }.map(\.value)
   }
 
   /// The values of the fields with a number, which are messages or bytes.
-  func messages(_ number: Int) throws -> [Wire] {
+  package func messages(_ number: Int) throws -> [Wire] {
     try self.fields().filter { $0.number == number }.map { Wire(bytes: Array($0.bytes)) }
   }
 
@@ -69,14 +73,18 @@ struct Wire: Sendable {
   }
 }
 
-struct WireSerializer: MessageSerializer {
-  func serialize<Bytes: GRPCContiguousBytes>(_ message: Wire) throws -> Bytes {
+package struct WireSerializer: MessageSerializer {
+  package init() {}
+
+  package func serialize<Bytes: GRPCContiguousBytes>(_ message: Wire) throws -> Bytes {
     Bytes(message.bytes)
   }
 }
 
-struct WireDeserializer: MessageDeserializer {
-  func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> Wire {
+package struct WireDeserializer: MessageDeserializer {
+  package init() {}
+
+  package func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> Wire {
     Wire(bytes: bytes.withUnsafeBytes { Array($0) })
   }
 }
