@@ -72,6 +72,7 @@ final class ProxiedCalls {
     serverOptions = ServerOptions(
       maxMessageBytes: settings.wire.maxMessageBytes,
       sent: Compression.readable.filter { $0.whyUnwritable == nil }, followsTarget: true)
+    schema.whenReplaced = { [weak self] in self?.methods = [:] }
   }
 
   /// The number of calls that have not finished.

@@ -36,7 +36,7 @@ package struct ProxyCommand {
     let client = try clients.client()
     defer { chain.conclude(client, log: console.log(showingDebug: settings.verbosity > 1)) }
     let schema = try ProxySchema(
-      options, target.map { _ in try settings.reflection(options, clients) }, console)
+      options, target.map { _ in try settings.reflection(options, clients) }, client, console)
     let calls = ProxiedCalls(
       options, settings, chain, schema, client, console, origins,
       unanswered: target == nil ? unanswered.registration : nil)

@@ -1,45 +1,104 @@
 import RPCurlBase
+import RPCurlCall
 import RPCurlEngine
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlSchemaTools
 
-/// The methods that clients may call, and their types.
+/// The methods that clients may call, and their types. It belongs to the loop's thread.
 final class ProxySchema {
-  let pool: DescriptorPool
+  /// A server that is asked again for its schema when a client calls a method that it did not have.
+  private struct Server {
+    let reflection: ReflectionSource
+    let client: LoopClient
+    let console: Console
+    /// The schema of the files.
+    let files: [SchemaSource.Source]
+  }
+
+  /// How often a server is asked again, at most.
+  private static let askInterval = Duration.seconds(5)
+
+  private(set) var pool: DescriptorPool
   /// Whether the server itself responds to requests for the schema.
   let isReflected: Bool
+  private let server: Server?
   /// The methods that were called.
   private var methods: [MethodName: MethodDescriptor] = [:]
+  private var reflector: Reflector?
+  private var lastAsked: MonotonicClock.Instant?
+  /// What the server has sent when it was last asked again.
+  private var lastSet: [UInt8]?
+  /// Called when the schema has been replaced.
+  var whenReplaced: () -> Void = {}
 
-  init(_ pool: DescriptorPool, isReflected: Bool) {
-    (self.pool, self.isReflected) = (pool, isReflected)
+  /// Makes the schema of a pool.
+  convenience init(_ pool: DescriptorPool, isReflected: Bool) {
+    self.init(pool, isReflected: isReflected, nil)
+  }
+
+  private init(_ pool: DescriptorPool, isReflected: Bool, _ server: Server?) {
+    (self.pool, self.isReflected, self.server) = (pool, isReflected, server)
   }
 
   /// Reads the files that options name, and asks the server for the rest.
   ///
-  /// - Parameter server: The server as a source; nil if there is none.
-  convenience init(_ options: Invocation, _ server: ReflectionSource?, _ console: Console) throws {
-    var sources = try SchemaSource.sources(options, console.error, waitLimit: options.duration(.maxTime))
-    var isReflected = false
-    if var server, options.asksServer {
-      server.isOptional = true
+  /// - Parameters:
+  ///   - reflection: The server as a source; nil if there is none.
+  ///   - client: Asks the server again.
+  convenience init(
+    _ options: Invocation, _ reflection: ReflectionSource?, _ client: LoopClient, _ console: Console
+  ) throws {
+    let files = try SchemaSource.sources(options, console.error, waitLimit: options.duration(.maxTime))
+    var sources = files
+    var server: Server?
+    if var reflection, options.asksServer {
+      reflection.isOptional = true
       do throws(Failure) {
-        if let (fetched, _) = try server.fetchAll() {
+        if let (fetched, _) = try reflection.fetchAll() {
           sources.append(fetched)
-          isReflected = true
+          server = Server(reflection: reflection, client: client, console: console, files: files)
         }
       } catch {
         guard let message = error.message, error.status != .interrupted else { throw error }
-        console.error.remark(
-          TerminalText.escape("rpcurl: \(message.what): \(message.why); calls pass as bytes") + "\n")
+        let text = "rpcurl: \(message.what): \(message.why); until it has responded, calls pass as bytes"
+        console.error.remark(TerminalText.escape(text) + "\n")
         // Perhaps the server has reflection when it runs.
-        isReflected = true
+        server = Server(reflection: reflection, client: client, console: console, files: files)
       }
     }
-    self.init(
-      try SchemaSource.pool(sources + [SchemaSource.builtInServices]), isReflected: isReflected)
+    let pool = try Self.pool(sources)
+    self.init(pool, isReflected: server != nil, server)
+  }
+
+  private static func pool(_ sources: [SchemaSource.Source]) throws -> DescriptorPool {
+    try SchemaSource.pool(sources + [SchemaSource.builtInServices])
+  }
+
+  /// Asks the server for its schema again: it may have been started, or replaced by a newer one.
+  private func askAgain() {
+    let now = MonotonicClock.now
+    guard let server, reflector == nil, lastAsked.map({ now - $0 >= Self.askInterval }) != false else {
+      return
+    }
+    lastAsked = now
+    reflector = server.client.reflect(server.reflection.request(.allServices))
+    reflector?.whenDone = { [weak self] in self?.receive(server) }
+  }
+
+  private func receive(_ server: Server) {
+    let result = reflector?.result
+    reflector = nil
+    guard case .success(let schema)? = result, schema.descriptorSet != lastSet,
+      let pool = try? Self.pool(server.files + [server.reflection.source(of: schema)])
+    else { return }
+    (self.pool, lastSet) = (pool, schema.descriptorSet)
+    methods = [:]
+    let text = "rpcurl: the schema of \(server.reflection.target.name) was read again"
+    server.console.error.remark(TerminalText.escape(text) + "\n")
+    whenReplaced()
   }
 
   /// The names of the services, without those of gRPC itself that no other source has.
@@ -47,12 +106,12 @@ final class ProxySchema {
     pool.symbols([.service]).filter { $0.source != WellKnownSchemas.sourceName }.map(\.name)
   }
 
-  /// A method; nil if the schema does not have it.
+  /// A method; nil if the schema does not have it. Then the server is asked for calls that follow.
   func method(_ name: MethodName) -> MethodDescriptor? {
     if let known = methods[name] { return known }
     let method = try? pool.method(service: name.service, method: name.method)
     // Not the names of methods that do not exist: clients choose them.
-    if let method { methods[name] = method }
+    if let method { methods[name] = method } else { askAgain() }
     return method
   }
 }

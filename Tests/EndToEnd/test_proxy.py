@@ -444,6 +444,18 @@ def test_target_that_is_down(start):
     proxy.wait_for("demo.v1.Demo/Hello unavailable")
 
 
+def test_schema_of_a_target_that_starts_later(start, start_server, tmp_path):
+    socket = tmp_path / "target"
+    proxy = start("proxy", "--protocol", "grpc", "--plaintext", f"unix:{socket}")
+    assert "until it has responded, calls pass as bytes" in proxy.log()
+    start_server("grpc_server.py", "--unix", socket)
+    # JSON becomes protobuf with the schema only, which the first of these calls makes the proxy ask for.
+    command = ["curl", "-s", "-H", "content-type: application/json", "-d", '{"name":"Ada"}', f"{proxy.url}/{DEMO}/Hello"]
+    greets = lambda: b"Hello, Ada!" in subprocess.run(command, capture_output=True, check=True).stdout
+    wait_until(greets, "a typed call")
+    assert "was read again" in proxy.log()
+
+
 def test_target_without_reflection(start, start_server, rpcurl, descriptor_set):
     server = start_server("grpc_server.py", "--no-reflection")
     proxy = start("proxy", "--protocol", "grpc", "--descriptor-set", descriptor_set, server.url)

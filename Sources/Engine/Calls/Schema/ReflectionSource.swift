@@ -84,7 +84,7 @@ package struct ReflectionSource {
     if let why = cache?.store(schema, key(Self.allServices)), isVerbose {
       clients.console.error.write("* schema: not stored in the cache: \(TerminalText.escape(why))\n")
     }
-    return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), schema.services)
+    return (source(of: schema), schema.services)
   }
 
   /// Fetches the service of `method`.
@@ -102,7 +102,7 @@ package struct ReflectionSource {
     let begin = MonotonicClock.now
     guard !method.service.isEmpty else {
       let schema = try schema(for: .allServices)
-      return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
+      return (source(of: schema), method)
     }
     let result = try ask(.symbols([method.service]))
     switch result {
@@ -112,7 +112,7 @@ package struct ReflectionSource {
         report(schema.version, schema.fileCount, "\(milliseconds) ms")
       }
       store(schema, .symbols([method.service]))
-      return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
+      return (source(of: schema), method)
     case .failure(.unknownSymbol(_, let services))
     where services.contains { $0.hasSuffix(".\(method.service)") }:
       let service = try SymbolLookup.only(
@@ -121,7 +121,7 @@ package struct ReflectionSource {
       // Also for the next call by the same suffix.
       store(schema, .symbols([method.service]))
       return (
-        SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName),
+        source(of: schema),
         MethodName(service: service, method: method.method)
       )
     case .failure(.unknownSymbol(_, let services))
@@ -129,7 +129,7 @@ package struct ReflectionSource {
       // The caller reports the missing method, with those of the service.
       let service = SchemaSource.bareServices(method, among: services)[0]
       let schema = try schema(for: .symbols([service]))
-      return (SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName), method)
+      return (source(of: schema), method)
     case .failure(let error):
       throw failure(error, method, known)
     }
@@ -223,6 +223,11 @@ package struct ReflectionSource {
     request.protocolName = protocolName
     request.connection = connection
     return request
+  }
+
+  /// A schema that the server has sent, as a source.
+  package func source(of schema: ReflectedSchema) -> SchemaSource.Source {
+    SchemaSource.Source(set: SchemaBytes(schema.descriptorSet), name: sourceName)
   }
 
   /// The name of the schema in errors.
