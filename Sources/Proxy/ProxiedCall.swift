@@ -82,8 +82,8 @@ final class ProxiedCall: StreamHandler, CallObserver {
     }
   }
 
-  /// The request is invalid.
-  private func end(_ error: RPCError) {
+  /// Ends the call with an error of this side, such as one of an invalid request.
+  func end(_ error: RPCError) {
     guard !line.hasEnded else { return }
     finish(ResponseEnd(error: error))
     call?.cancel(error.message)

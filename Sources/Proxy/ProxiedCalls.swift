@@ -86,6 +86,11 @@ final class ProxiedCalls {
     return progress
   }
 
+  /// Ends the calls that still run; their clients receive the error.
+  func end(_ error: RPCError) {
+    for call in running.values { call.end(error) }
+  }
+
   /// Sets whether the reader of the output is behind.
   func setOutputBehind(_ isBehind: Bool) {
     isOutputBehind = isBehind

@@ -58,7 +58,12 @@ package struct ProxyCommand {
     // Ctrl-C is the usual end.
     let (_, status) = try CommandLoop(client.loop).run(
       flushing: console, progress: { calls.progress }, whenBehind: { calls.setOutputBehind($0) },
-      onInterrupt: { listener.stop(within: Self.drainTime) { isStopped = true } },
+      onInterrupt: {
+        client.loop.schedule(at: .now + Self.drainTime) {
+          calls.end(RPCError(.unavailable, "rpcurl was stopped", origin: .client))
+        }
+        listener.stop(within: Self.drainTime + .seconds(1)) { isStopped = true }
+      },
       until: { isStopped && calls.runningCount == 0 && !client.hasLingeringCalls },
       conclude: { calls.hasFailedFinding ? .assertion : nil })
     if let suite = calls.suite { try save(suite, target, settings) }

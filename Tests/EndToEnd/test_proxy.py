@@ -579,6 +579,20 @@ def test_open_calls_end_after_ctrl_c(start, grpc_server):
         assert proxy.process.wait() == 0
 
 
+def test_calls_that_outlast_the_time_to_end_are_unavailable(start, grpc_server):
+    proxy = start("proxy", "--protocol", "grpc", grpc_server.url)
+    before = grpc_server.log().count(f"received {DEMO}/Chat")
+    with grpc.insecure_channel(proxy.address) as channel:
+        replies = chat(channel)(iter(Queue().get, None))
+        wait_until(lambda: grpc_server.log().count(f"received {DEMO}/Chat") > before, "the call arrives")
+        assert proxy.stop() == 0
+        with pytest.raises(grpc.RpcError) as caught:
+            list(replies)
+        assert caught.value.code() == grpc.StatusCode.UNAVAILABLE
+        assert caught.value.details() == "rpcurl was stopped"
+        proxy.wait_for("Chat unavailable")
+
+
 def accepts(proxy) -> bool:
     try:
         socket.create_connection(("127.0.0.1", int(proxy.port))).close()
