@@ -88,12 +88,12 @@ package final class LineEditor: LineInput {
   ///   - assistant: Completes lines and provides hints.
   ///   - isStyled: Whether the prompt is bold and hints are dim.
   ///   - environment: Returns the value of an environment variable.
-  ///   - isSecret: Whether a line contains a credential; the history file must not contain it.
+  ///   - isSecret: Whether a line contains a credential; the history file must not contain it. Nil for no history file.
   /// - Returns: Nil if standard input or output is not a terminal with cursor control.
   /// - Throws: `SystemError` if libedit cannot be loaded.
   package init?(
     on loop: EventLoop, _ console: Console, assistant: any LineAssistant, isStyled: Bool,
-    isSecret: @escaping (_ line: String) -> Bool,
+    isSecret: ((_ line: String) -> Bool)?,
     environment: (String) -> String? = EnvironmentVariables.value
   ) throws(SystemError) {
     guard isatty(0) == 1, isatty(1) == 1, !["", "dumb"].contains(environment("TERM") ?? "") else {
@@ -106,7 +106,7 @@ package final class LineEditor: LineInput {
     self.console = console
     self.assistant = assistant
     self.isStyled = isStyled
-    historyFile = HistoryFile(environment: environment, isSecret: isSecret)
+    historyFile = isSecret.flatMap { HistoryFile(environment: environment, isSecret: $0) }
     do { history = try historyFile?.lines() ?? [] } catch {
       historyProblem = "\(historyFile?.path ?? ""): \(error.reason)"
     }
