@@ -4,8 +4,8 @@ import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// The text of a request message as it left, for `-v`.
-struct SentMessage {
+/// The text of a message for people, without the values of secret fields: of a request as it left, for `-v`.
+package struct SentMessage {
   /// The longest text of `-v` in bytes; `-vv` has no limit.
   static let limitBytes = 4 << 10
   /// The greatest message that is converted to be cut.
@@ -17,12 +17,19 @@ struct SentMessage {
   /// Which fields are secret by their names; nil to show all.
   let secretNames: SecretNames?
 
+  /// Makes the text of messages of a type.
+  package init(
+    type: MessageType, codec: CodecName, encoding: JSONEncodingOptions, secretNames: SecretNames?
+  ) {
+    (self.type, self.codec, self.encoding, self.secretNames) = (type, codec, encoding, secretNames)
+  }
+
   /// The message as JSON on one line, without the values of secret fields.
   ///
   /// - Parameters:
   ///   - bytes: The message.
   ///   - isWhole: Whether the text has no limit.
-  func text(_ bytes: [UInt8], isWhole: Bool) -> String {
+  package func text(_ bytes: [UInt8], isWhole: Bool) -> String {
     guard isWhole || bytes.count <= Self.mostBytes else { return "… (\(bytes.count) bytes)" }
     guard let text = try? json(bytes) else { return "… (\(bytes.count) bytes, not a \(type.name))" }
     guard !isWhole, text.utf8.count > Self.limitBytes else { return text }
@@ -30,17 +37,32 @@ struct SentMessage {
     return "\(start)… (\(text.utf8.count) bytes of text)"
   }
 
+  /// A message as JSON over several lines, without the values of secret fields.
+  package func indented(_ message: Message) -> String {
+    do { return try value(try json(message)).indentedText } catch { return "\(error)" }
+  }
+
   private func json(_ bytes: [UInt8]) throws -> String {
-    var encoding = encoding
-    encoding.pretty = false
     let message: Message =
       switch codec {
       case .proto: try Message(type, serialized: bytes)
       case .json: try Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
       }
-    let json = try message.json(options: encoding)
+    let json = try json(message)
     guard secretNames != nil else { return String(decoding: json, as: UTF8.self) }
-    return masked(try JSONValue(parsing: json), type).text
+    return try value(json).text
+  }
+
+  private func json(_ message: Message) throws -> [UInt8] {
+    var encoding = encoding
+    encoding.pretty = false
+    return try message.json(options: encoding)
+  }
+
+  /// The value of JSON without the values of secret fields.
+  private func value(_ json: [UInt8]) throws -> JSONValue {
+    let value = try JSONValue(parsing: json)
+    return secretNames == nil ? value : masked(value, type)
   }
 
   /// A value of a type, or with names that no schema has.
