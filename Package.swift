@@ -282,8 +282,8 @@ if hasServer {
     tests(
       "Proxy",
       [
-        "Base", "Chain", "Engine", "Program", "Protocols", "Protobuf", "ProtobufSupport", "SchemaTools",
-        "CFakeCurl",
+        "Base", "Chain", "ChainSupport", "Engine", "Language", "Platform", "Program", "Protocols",
+        "Protobuf", "ProtobufSupport", "SchemaTools", "CFakeCurl",
       ]),
     // A server for the end-to-end tests of the listening side.
     .executableTarget(

@@ -946,6 +946,8 @@ _rpcurl_arguments() {
 --listen-name|+||none
 --allow-origin|+||none
 --save-suite|||file
+--interactive|||flag
+--break|+||none
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -988,6 +990,8 @@ _rpcurl_arguments() {
 --listen-name|+||none
 --allow-origin|+||none
 --save-suite|||file
+--interactive|||flag
+--break|+||none
 --default|||flag
 -s --silent|||flag
 -S --show-error|||flag

@@ -55,6 +55,14 @@ final class ProxiedCalls {
   private var isOutputBehind = false
   /// The lines that were not printed since the last one.
   private var hiddenCount = 0
+  /// The break points; nil without `--interactive`.
+  var breaks: BreakController? {
+    didSet {
+      breaks?.show = { [unowned self] in show("\($0)\n") }
+      breakRegistration = breaks?.registration
+    }
+  }
+  private var breakRegistration: InterceptorRegistration?
   /// The calls that have ended, for `--save-suite`; nil without it.
   var suite: SavedSuite?
   /// Whether an interceptor has reported a failure.
@@ -72,7 +80,10 @@ final class ProxiedCalls {
     serverOptions = ServerOptions(
       maxMessageBytes: settings.wire.maxMessageBytes,
       sent: Compression.readable.filter { $0.whyUnwritable == nil }, followsTarget: true)
-    schema.whenReplaced = { [weak self] in self?.methods = [:] }
+    schema.whenReplaced = { [weak self] in
+      self?.methods = [:]
+      self?.breaks?.use(schema.allMethods)
+    }
   }
 
   /// The number of calls that have not finished.
@@ -167,6 +178,7 @@ final class ProxiedCalls {
       let own = parameters(of: proxied, inbound.request, observer)
       let call = client.makeCall(proxied.prepared, own, observer: observer)
       running[number] = observer
+      breaks?.startingCall = number
       observer.start(call)
       if isOutputBehind { observer.setOutputBehind(true) }
       return observer
@@ -212,7 +224,7 @@ final class ProxiedCalls {
       log: console.log(showingDebug: settings.verbosity > 1), onFinding: { _ in }, nil)
     call.isOpaque = method == nil
     call.reportsMessages = prints && settings.verbosity > 0
-    if let unanswered { call.interceptors.append(unanswered) }
+    call.interceptors += [breakRegistration, unanswered].compactMap(\.self)
     if methods.count >= Self.maxMethods { methods = [:] }
     let proxied = ProxiedMethod(plan, client.prepare(call))
     methods[key] = proxied

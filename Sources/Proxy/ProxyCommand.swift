@@ -37,9 +37,11 @@ package struct ProxyCommand {
     defer { chain.conclude(client, log: console.log(showingDebug: settings.verbosity > 1)) }
     let schema = try ProxySchema(
       options, target.map { _ in try settings.reflection(options, clients) }, client, console)
+    let breaks = try breakPoints(schema, settings)
     let calls = ProxiedCalls(
       options, settings, chain, schema, client, console, origins,
       unanswered: target == nil ? unanswered.registration : nil)
+    calls.breaks = breaks
     if let path = options.text(.saveSuite) {
       try checkSuite(path)
       calls.suite = SavedSuite()
@@ -55,15 +57,23 @@ package struct ProxyCommand {
     }
     announce(listener.address, isTLS: identity != nil, target, address, console)
     var isStopped = false
+    var isStopping = false
+    let stop = {
+      guard !isStopping else { return }
+      isStopping = true
+      breaks?.close()
+      client.loop.schedule(at: .now + Self.drainTime) {
+        calls.end(RPCError(.unavailable, "rpcurl was stopped", origin: .client))
+      }
+      listener.stop(within: Self.drainTime + .seconds(1)) { isStopped = true }
+    }
+    if let breaks {
+      try BreakScreen(breaks, client.loop, console, options).run { calls.setOutputBehind($0) }
+    }
     // Ctrl-C is the usual end.
     let (_, status) = try CommandLoop(client.loop).run(
       flushing: console, progress: { calls.progress }, whenBehind: { calls.setOutputBehind($0) },
-      onInterrupt: {
-        client.loop.schedule(at: .now + Self.drainTime) {
-          calls.end(RPCError(.unavailable, "rpcurl was stopped", origin: .client))
-        }
-        listener.stop(within: Self.drainTime + .seconds(1)) { isStopped = true }
-      },
+      start: { if breaks != nil { stop() } }, onInterrupt: stop,
       until: { isStopped && calls.runningCount == 0 && !client.hasLingeringCalls },
       conclude: { calls.hasFailedFinding ? .assertion : nil })
     if let suite = calls.suite { try save(suite, target, settings) }
@@ -75,6 +85,27 @@ package struct ProxyCommand {
   /// What responds if there is no target, and no other interceptor does.
   private var unanswered: UnansweredCalls {
     UnansweredCalls(options.has(.defaultResponses) ? PlausibleMessages(seed: options.seed) : nil)
+  }
+
+  /// The break points of `--break`; nil without `--interactive`.
+  private func breakPoints(
+    _ schema: ProxySchema, _ settings: CallSettings
+  ) throws(Failure) -> BreakController? {
+    let texts = options.texts(.breakPoint)
+    guard options.has(.interactive) else {
+      guard texts.isEmpty else { throw Failure(.usage, "--break", "requires --interactive") }
+      return nil
+    }
+    let shown = ShownValues(
+      encoding: settings.jsonEncoding, secretNames: settings.showsSecrets ? nil : settings.secretNames,
+      redaction: settings.redaction)
+    let breaks = BreakController(BreakPoints(shown, schema.allMethods))
+    for text in texts {
+      do throws(LanguageError) { try breaks.add(text) } catch {
+        throw Failure(.usage, "--break \(text)", error)
+      }
+    }
+    return breaks
   }
 
   private func address() throws(Failure) -> ListenAddress {

@@ -106,6 +106,18 @@ final class ProxySchema {
     pool.symbols([.service]).filter { $0.source != WellKnownSchemas.sourceName }.map(\.name)
   }
 
+  /// The methods that the schema has besides those of gRPC itself, and these; empty if it has none.
+  var allMethods: [MethodName: MethodDescriptor] {
+    guard !ownServiceNames.isEmpty else { return [:] }
+    var found: [MethodName: MethodDescriptor] = [:]
+    for name in pool.symbols([.service]).map(\.name) {
+      for method in (try? pool.service(named: name))?.methods ?? [] {
+        found[MethodName(service: name, method: method.name)] = method
+      }
+    }
+    return found
+  }
+
   /// A method; nil if the schema does not have it. Then the server is asked for calls that follow.
   func method(_ name: MethodName) -> MethodDescriptor? {
     if let known = methods[name] { return known }

@@ -35,7 +35,8 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
     coverageMin, compare, update, record, replay, mock, listTests, checkFiles,
     formatFiles
   // The address of rpcurl proxy and rpcurl serve
-  case listen, listenCert, listenKey, listenName, allowOrigin, saveSuite, defaultResponses
+  case listen, listenCert, listenKey, listenName, allowOrigin, saveSuite, interactive, breakPoint,
+    defaultResponses
   // Errors
   case silent, showError, errorFormat
   // Configuration

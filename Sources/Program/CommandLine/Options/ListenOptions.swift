@@ -39,6 +39,19 @@ extension OptionTable {
       example: "rpcurl proxy --save-suite app.rpcurl http://localhost:50051", isConfigurable: false,
       completion: "file"),
     Option(
+      .interactive, "--interactive", .flag, "", .listening, .listening,
+      "Hold calls at break points, with a prompt to look, change, fail or respond.",
+      "Commands come from the terminal, or from standard input; \"help\" lists them.",
+      example: "rpcurl proxy --interactive --break */Hello http://localhost:50051", isConfigurable: false,
+      isCommon: true),
+    Option(
+      .breakPoint, "--break", .text, "BREAKPOINT", .listening, .listening,
+      "Break point of --interactive: [request|response] METHOD [where CONDITION].",
+      "METHOD is as in --use NAME,methods=…, or the name of a method alone; CONDITION is one on a message, as of expect.",
+      example:
+        "rpcurl proxy --interactive --break 'response Hello where status not_found' http://localhost:50051",
+      repeats: true, isConfigurable: false),
+    Option(
       .defaultResponses, "--default", .flag, "", .own, .serve,
       "Respond with plausible values if no interceptor responds.",
       "They are chosen by the names and types of fields; --seed repeats them. A stream has three messages.",
