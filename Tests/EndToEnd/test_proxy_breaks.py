@@ -12,7 +12,7 @@ from harness import PATIENCE_SECONDS, ROOT, Prompt, Rpcurl, Server
 from harness.grpcio import serve
 from terminal import Terminal
 
-import demo_pb2 as demo
+import demo_pb2 as messages
 
 DEMO = "demo.v1.Demo"
 CTRL_C, CTRL_D = "\x03", "\x04"
@@ -22,14 +22,15 @@ class Client:
     """A client of the proxy, whose calls run while the test types."""
 
     def __init__(self, address: str) -> None:
-        self.channel = grpc.insecure_channel(address)
+        self.address = address
+        self.channel = grpc.insecure_channel(address, [("grpc.max_receive_message_length", -1)])
         self.pool = ThreadPoolExecutor(8)
 
     def hello(self, name: str, **options: object) -> Future:
         method = self.channel.unary_unary(
-            f"/{DEMO}/Hello", demo.HelloRequest.SerializeToString, demo.HelloReply.FromString
+            f"/{DEMO}/Hello", messages.HelloRequest.SerializeToString, messages.HelloReply.FromString
         )
-        return self.pool.submit(method, demo.HelloRequest(name=name), timeout=options.pop("timeout", PATIENCE_SECONDS), **options)
+        return self.pool.submit(method, messages.HelloRequest(name=name), timeout=options.pop("timeout", PATIENCE_SECONDS), **options)
 
     def close(self) -> None:
         self.channel.close()
@@ -152,7 +153,46 @@ def test_what_a_client_sends_does_not_control_the_terminal(piped):
     assert message(call).startswith("Hello, \x1b")
 
 
+def test_a_large_message_is_held_and_shown_cut(piped):
+    proxy = piped("Hello")
+    name = "x" * (20 << 20)
+    call = proxy.client.hello(name)
+    assert proxy.line() == f"1 {DEMO}/Hello held: request … ({len(name) + 5} bytes)"
+    proxy.type("continue")
+    assert message(call) == f"Hello, {name}!"
+
+
+def test_calls_above_the_limit_pass(piped):
+    proxy = piped("Delay")
+    # A connection has at most 100 open calls.
+    channels = [grpc.insecure_channel(proxy.client.address, [("grpc.use_local_subchannel_pool", 1)]) for _ in range(2)]
+    calls = []
+    for number in range(101):
+        method = channels[number % 2].unary_unary(f"/{DEMO}/Delay", messages.DelayRequest.SerializeToString, messages.DelayReply.FromString)
+        calls.append(method.future(messages.DelayRequest()))
+        state = "held: request " if number < 100 else "not held: 100 calls are held, of at most 100 and 64 MiB"
+        assert proxy.line().startswith(f"{number + 1} {DEMO}/Delay {state}")
+    calls[100].result(PATIENCE_SECONDS)
+    proxy.type("continue all")
+    for call in calls:
+        call.result(PATIENCE_SECONDS)
+    for channel in channels:
+        channel.close()
+
+
 # Responses
+
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+def test_a_response_becomes_an_error_in_each_protocol(piped, demo, protocol):
+    proxy = piped("response Hello")
+    run = proxy.client.pool.submit(
+        demo, "--protocol", protocol, "-d", '{"name":"Ada"}', f"http://{proxy.client.address}/{DEMO}/Hello"
+    )  # fmt: skip
+    assert proxy.line().startswith(f'1 {DEMO}/Hello held: response {{"message":"Hello, Ada!"')
+    proxy.type("fail data_loss broken")
+    result = run.result(PATIENCE_SECONDS)
+    assert (result.out, result.err) == ("", f"rpcurl: {DEMO}/Hello: data_loss (15): broken\n")
 
 
 def test_a_response_is_changed(piped):
@@ -182,8 +222,8 @@ def test_an_error_is_held_and_replaced(piped):
 
 def test_messages_of_a_stream_are_held_one_by_one(piped):
     proxy = piped("Chat where .text == b", 'response Chat where .text == "you said: c"')
-    chat = proxy.client.channel.stream_stream(f"/{DEMO}/Chat", demo.ChatRequest.SerializeToString, demo.ChatReply.FromString)
-    texts = chat(iter([demo.ChatRequest(text=text) for text in "abc"]), timeout=PATIENCE_SECONDS)
+    chat = proxy.client.channel.stream_stream(f"/{DEMO}/Chat", messages.ChatRequest.SerializeToString, messages.ChatReply.FromString)
+    texts = chat(iter([messages.ChatRequest(text=text) for text in "abc"]), timeout=PATIENCE_SECONDS)
     assert next(texts).text == "you said: a"
     assert proxy.line() == f'1 {DEMO}/Chat held: request {{"text":"b"}}'
     proxy.type("set text=x", "continue")
@@ -198,8 +238,8 @@ def test_messages_of_a_stream_are_held_one_by_one(piped):
 
 def test_the_start_of_a_stream_is_held(piped):
     proxy = piped("Sum where header x-tenant == blue")
-    total = proxy.client.channel.stream_unary(f"/{DEMO}/Sum", demo.SumRequest.SerializeToString, demo.SumReply.FromString)
-    call = total.future(iter([demo.SumRequest(value=1), demo.SumRequest(value=2)]), metadata=[("x-tenant", "blue")])
+    total = proxy.client.channel.stream_unary(f"/{DEMO}/Sum", messages.SumRequest.SerializeToString, messages.SumReply.FromString)
+    call = total.future(iter([messages.SumRequest(value=1), messages.SumRequest(value=2)]), metadata=[("x-tenant", "blue")])
     assert proxy.line() == f"1 {DEMO}/Sum held: start of the request"
     proxy.type("continue")
     assert proxy.line().startswith(f"1 {DEMO}/Sum held: request ")
@@ -242,8 +282,8 @@ def test_a_server_without_a_target_holds_calls_too(rpcurl, descriptor_set):
 
 def test_cancellation_and_deadlines_of_clients_end_held_calls(piped):
     proxy = piped("Hello")
-    method = proxy.client.channel.unary_unary(f"/{DEMO}/Hello", demo.HelloRequest.SerializeToString, demo.HelloReply.FromString)
-    call = method.future(demo.HelloRequest(name="Ada"))
+    method = proxy.client.channel.unary_unary(f"/{DEMO}/Hello", messages.HelloRequest.SerializeToString, messages.HelloReply.FromString)
+    call = method.future(messages.HelloRequest(name="Ada"))
     assert "held: request" in proxy.line()
     call.cancel()
     assert proxy.line() == f"1 {DEMO}/Hello no longer held: canceled: the client has canceled the call"
