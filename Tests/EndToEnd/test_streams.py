@@ -10,6 +10,8 @@ import threading
 import pytest
 from harness import Process, wait_until, write
 
+import raw_http2
+
 SERVICE = "demo.v1.Demo"
 
 
@@ -40,6 +42,38 @@ def test_client_stream_from_a_file_and_standard_input(rpcurl, options, tmp_path)
     data = ["-d", f"@{file}", "-d", "@-", "-d", '{"value":5}']
     result = rpcurl(*arguments, *data, f"{url}/{SERVICE}/Sum", input='{"value":1}\n\n  {"value":\n2}')
     assert result.succeeds().lines() == [{"total": str(sum(range(20_000)) + 8), "count": 20_003}]
+
+
+def test_end_of_a_message_that_the_server_takes_slowly(rpcurl, raw_server, descriptor_set):
+    """libcurl asks for more while it still holds the end of the message, and no other message follows yet."""
+    size, step = 190_000, 16_384
+
+    def handle(connection):
+        raw_http2.read_exactly(connection, 24)
+        control = raw_http2.Stream(connection, 0)
+        control.frame(raw_http2.SETTINGS)
+        received, granted = 0, 65_535
+        while received < size:
+            kind, flags, number, payload = raw_http2.read_frame(connection)
+            if kind == raw_http2.SETTINGS and not flags & raw_http2.ACK:
+                control.frame(raw_http2.SETTINGS, raw_http2.ACK)
+            received += len(payload) if kind == raw_http2.DATA else 0
+            if received == granted:
+                # What the client does at the end of its window is done when it acknowledges a PING.
+                control.wait_until_read()
+                granted += step
+                for stream in 0, number:
+                    control.frame(raw_http2.WINDOW_UPDATE, 0, step.to_bytes(4, "big"), stream=stream)
+        stream = raw_http2.Stream(connection, number)
+        stream.headers(raw_http2.OK)
+        stream.data(b"\0\0\0\0\0")
+        stream.wait_for_the_end()
+
+    server = raw_server(handle)
+    with rpcurl.start("--descriptor-set", descriptor_set, "-d", "@-", f"http://{server.address}/{SERVICE}/Chat") as process:
+        process.stdin.write(json.dumps({"text": "x" * size}).encode())
+        assert json.loads(process.stdout.readline()) == {}
+        process.send_signal(signal.SIGINT)
 
 
 def test_no_message_at_all(rpcurl, options):
