@@ -283,7 +283,7 @@ if hasServer {
       "Proxy",
       [
         "Base", "Chain", "ChainSupport", "Engine", "Language", "Platform", "Program", "Protocols",
-        "Protobuf", "ProtobufSupport", "SchemaTools", "CFakeCurl",
+        "Protobuf", "ProtobufSupport", "SchemaTools", "Server", "ServerSupport", "CFakeCurl",
       ]),
     // A server for the end-to-end tests of the listening side.
     .executableTarget(

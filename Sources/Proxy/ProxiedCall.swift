@@ -124,8 +124,18 @@ final class ProxiedCall: StreamHandler, CallObserver {
     guard codec == responder.codec else { return try receive(.responseMessage(.bytes(message.copyBytes()))) }
     line.responseCount += 1
     if recorded != nil { recorded?.add(response: message.copyBytes(), method.output, codec) }
-    try write(message)
+    wrote(canWriteMore: try responder.write(message))
     try printer?.receive(message: message)
+  }
+
+  func receive(messages places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Int {
+    guard codec == responder.codec, recorded == nil, printer == nil else {
+      try receive(message: piece.extracting(places[0]))
+      return 1
+    }
+    line.responseCount += places.count
+    wrote(canWriteMore: try responder.write(places, of: piece))
+    return places.count
   }
 
   func receive(wire event: CallEvent<MessageSize>) { printer?.receive(wire: event) }
@@ -148,7 +158,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
         .internal, "the response has no form in \(responder.codec.rawValue): \(error)", origin: .client)
     }
     recorded?.add(response: bytes, method.output, responder.codec)
-    try write(bytes.span.bytes)
+    wrote(canWriteMore: try responder.write(bytes.span.bytes))
   }
 
   /// Sets whether the reader of the output is behind: then what the printer shows waits.
@@ -162,8 +172,8 @@ final class ProxiedCall: StreamHandler, CallObserver {
   /// The response is as slow as its slower reader.
   private func updateFlowControl() { call?.wantResponse(!isStreamFull && !isOutputBehind) }
 
-  private func write(_ message: RawSpan) throws(RPCError) {
-    guard try !responder.write(message) else { return }
+  private func wrote(canWriteMore: Bool) {
+    guard !canWriteMore else { return }
     isStreamFull = true
     updateFlowControl()
   }

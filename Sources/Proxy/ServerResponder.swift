@@ -17,6 +17,8 @@ final class UnfinishedMessages {
 final class ServerResponder {
   private let stream: ServerStream
   private let inbound: any ServerProtocol
+  /// The codec of the client.
+  let codec: CodecName
   /// The fields that each head of the response has.
   private let fields: Headers
   /// Why the request is invalid. The rest of it is ignored.
@@ -32,12 +34,11 @@ final class ServerResponder {
     _ stream: ServerStream, _ inbound: any ServerProtocol, _ fields: Headers, _ unfinished: UnfinishedMessages
   ) {
     (self.stream, self.inbound, self.fields, self.unfinished) = (stream, inbound, fields, unfinished)
+    // Not read from the request for each message, which copies it.
+    codec = inbound.request.start.codec
   }
 
   deinit { unfinished.bytes -= unfinishedBytes }
-
-  /// The codec of the client.
-  var codec: CodecName { inbound.request.start.codec }
 
   // MARK: The request
 
@@ -105,6 +106,20 @@ final class ServerResponder {
     guard !isOver else { return true }
     var body: [UInt8] = []
     send(try inbound.encode(message, into: &body))
+    return stream.write(body)
+  }
+
+  /// Writes messages, by their places in a piece, at once; returns whether more may be written now.
+  func write(_ places: Span<Range<Int>>, of piece: RawSpan) throws(RPCError) -> Bool {
+    guard !isOver else { return true }
+    var body: [UInt8] = []
+    var envelope: [UInt8] = []
+    for index in places.indices {
+      // Encoding reserves the memory of one message, and would move those before it each time.
+      envelope.removeAll(keepingCapacity: true)
+      send(try inbound.encode(piece.extracting(places[index]), into: &envelope))
+      body += envelope
+    }
     return stream.write(body)
   }
 
