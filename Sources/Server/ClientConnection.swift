@@ -10,6 +10,7 @@ final class ClientConnection {
     let tls: TLSIdentity?
     let loop: EventLoop
     let poller: Poller
+    let spare: SpareOutput
     /// Called when the connection is closed.
     let closed: (_ id: Int) -> Void
   }
@@ -139,18 +140,21 @@ final class ClientConnection {
     } else if sentCount == unsent.count, case .open(let http) = phase, http.isDone {
       return linger()
     }
+    if unsent.isEmpty { services.spare.keep(&unsent) }
     updateInterest()
   }
 
   /// Fills the empty buffer.
   private func refill() {
-    unsent.removeAll(keepingCapacity: unsent.capacity <= 16_384)
+    services.spare.keep(&unsent)
     sentCount = 0
     if case .open(let http) = phase {
+      services.spare.serve(&http.output)
       http.fill(upTo: Self.pieceBytes, at: .now)
       if let tls {
         if !tls.send(http.output) { return end(.connection) }
-        http.output.removeAll(keepingCapacity: http.output.capacity <= 16_384)
+        services.spare.keep(&http.output)
+        services.spare.serve(&unsent)
       } else {
         swap(&unsent, &http.output)
       }
@@ -252,6 +256,27 @@ final class ClientConnection {
     }
     Glibc.close(socket)
     services.closed(id)
+  }
+}
+
+/// The memory of an output that was sent, which serves the next output of any connection: one that waits for its client has no
+/// memory of its own.
+final class SpareOutput {
+  /// The memory that a connection keeps, and that is kept for all of them, at most, in bytes.
+  private static let (ownBytes, maxBytes) = (16 << 10, 256 << 10)
+  private var bytes: [UInt8] = []
+
+  /// Empties an output that was sent.
+  func keep(_ output: inout [UInt8]) {
+    output.removeAll(keepingCapacity: output.capacity <= Self.maxBytes)
+    guard output.capacity > Self.ownBytes else { return }
+    if output.capacity > bytes.capacity { swap(&bytes, &output) }
+    if output.capacity > Self.ownBytes { output = [] }
+  }
+
+  /// Gives an empty output the memory.
+  func serve(_ output: inout [UInt8]) {
+    if output.isEmpty, bytes.capacity > output.capacity { swap(&bytes, &output) }
   }
 }
 

@@ -43,10 +43,9 @@ package final class Listener {
       limits: limits, scheme: tls == nil ? "http" : "https", makeHandler: makeHandler)
     let poller = Poller(loop) { [unowned self] in ready($0, $1) }
     guard let poller, poller.add(socket.descriptor, id: Self.listening) else { throw .last }
-    services = ClientConnection.Services(settings: settings, tls: tls, loop: loop, poller: poller) {
-      [weak self] in
-      self?.closed($0)
-    }
+    services = ClientConnection.Services(
+      settings: settings, tls: tls, loop: loop, poller: poller, spare: SpareOutput()
+    ) { [weak self] in self?.closed($0) }
   }
 
   deinit {
