@@ -20,6 +20,7 @@ PLACES = {
     "share/doc/rpcurl/CHANGELOG.md",
     "share/doc/rpcurl/LICENSE",
     "share/doc/rpcurl/README.md",
+    "share/doc/rpcurl/docs/proxy.svg",
     "share/doc/rpcurl/docs/session.svg",
     "share/fish/vendor_completions.d/rpcurl.fish",
     "share/rpcurl/directories",

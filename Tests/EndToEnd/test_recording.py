@@ -1,22 +1,26 @@
-"""The recorded session of the README is what a terminal shows.
+"""The recorded sessions of the README are what a terminal shows.
 
-To record it again:
+To record them again:
 
     RPCURL_GOLDEN=write pytest Tests/EndToEnd/test_recording.py
 """
 
 import os
+import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from xml.etree import ElementTree
 
+import grpc
 import pyte
 import pytest
 from harness import ROOT, RPCURL, Rpcurl, Server
 from picture import svg
 from terminal import Terminal
 
-RECORDING = ROOT / "docs" / "session.svg"
+import demo_pb2 as messages
+
 CTRL_D = "\x04"
 SERVER = "localhost:50051"
 
@@ -62,12 +66,70 @@ def record(shell: Terminal) -> None:
     type_line("rpcurl run looms.rpcurl\r", '{"text":"you said: good bye"}', "$")
 
 
-def test_recording_is_what_the_terminal_shows(shell: Terminal) -> None:
-    record(shell)
-    shown = svg(shell.screen, "A session: call a method, open a stream, change the chain, save, run")
+def record_proxy(shell: Terminal, socket: Path) -> None:
+    """Types what holds and changes the calls of another client, whose name is Ada."""
+
+    def hello(name: str) -> str:
+        with grpc.insecure_channel(f"unix:{socket}") as channel:
+            method = channel.unary_unary(
+                "/demo.v1.Demo/Hello", messages.HelloRequest.SerializeToString, messages.HelloReply.FromString
+            )
+            return method(messages.HelloRequest(name=name)).message
+
+    def has(line: str) -> None:
+        shell.wait(lambda: any(shown.startswith(line) for shown in shell.lines), line)
+
+    shell.send(f"rpcurl proxy --interactive --listen unix:app.sock --plaintext {SERVER}\r")
+    shell.wait(lambda: shell.typed == "proxy>", "the prompt")
+    with ThreadPoolExecutor() as client:
+        assert client.submit(hello, "Eve").result() == "Hello, Eve!"
+        has("1 demo.v1.Demo/Hello ok")
+        shell.send("break Hello where .name == Ada\r")
+        has("1 request */Hello where .name == Ada")
+        changed = client.submit(hello, "Ada")
+        shell.wait(lambda: shell.typed == "proxy (1 held)>", "the held call")
+        shell.send("set name=Grace\r")
+        has('2 demo.v1.Demo/Hello held: request {"name":"Grace"}')
+        shell.send("continue\r")
+        assert changed.result() == "Hello, Grace!"
+        has("2 demo.v1.Demo/Hello ok")
+        failed = client.submit(hello, "Ada")
+        shell.wait(lambda: shell.typed == "proxy (1 held)>", "the next held call")
+        shell.send("fail resource_exhausted no looms left\r")
+        assert failed.exception().code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+        has("3 demo.v1.Demo/Hello resource_exhausted")
+    shell.send("quit\r")
+    shell.wait(lambda: shell.typed == "$", "the end")
+
+
+def fix_times(screen: pyte.Screen) -> None:
+    """Replaces the times, which differ from run to run."""
+    for y in range(screen.lines):
+        row = screen.buffer[y]
+        text = "".join(row[x].data for x in range(screen.columns))
+        fixed = re.sub(r"\d+\.\d+ ms", "1.4 ms", text).ljust(screen.columns)
+        if fixed.rstrip() != text.rstrip():
+            for x, character in enumerate(fixed[: screen.columns]):
+                row[x] = row[x]._replace(data=character)
+
+
+def check(shell: Terminal, name: str, title: str) -> None:
+    """Whether the picture in docs shows what the terminal does."""
+    shown, recording = svg(shell.screen, title), ROOT / "docs" / name
     if os.environ.get("RPCURL_GOLDEN") == "write":
-        RECORDING.write_text(shown)
-    assert shown == RECORDING.read_text()
+        recording.write_text(shown)
+    assert shown == recording.read_text()
+
+
+def test_recording_of_a_session(shell: Terminal) -> None:
+    record(shell)
+    check(shell, "session.svg", "A session: call a method, open a stream, change the chain, save, run")
+
+
+def test_recording_of_a_proxy(shell: Terminal, tmp_path: Path) -> None:
+    record_proxy(shell, tmp_path / "app.sock")
+    fix_times(shell.screen)
+    check(shell, "proxy.svg", "The calls of an app through a proxy: watch them, hold one, change it, fail one")
 
 
 def test_picture_escapes_text_and_keeps_colors() -> None:
