@@ -276,13 +276,13 @@ if hasServer {
     source(
       "Proxy",
       [
-        "Base", "Language", "Platform", "Program", "Engine", "Server", "Call", "Transport", "Chain",
-        "Protocols", "Reports", "SchemaTools", "Protobuf",
+        "Base", "Language", "Platform", "Program", "Engine", "Server", "Call", "Transport", "Interceptors",
+        "Validate", "Chain", "Protocols", "Reports", "SchemaTools", "Protobuf",
       ]),
     tests(
       "Proxy",
       [
-        "Base", "Chain", "ChainSupport", "Engine", "Language", "Platform", "Program", "Protocols",
+        "Base", "Validate", "Chain", "ChainSupport", "Engine", "Language", "Platform", "Program", "Protocols",
         "Protobuf", "ProtobufSupport", "SchemaTools", "Server", "ServerSupport", "CFakeCurl",
       ]),
     // A server for the end-to-end tests of the listening side.

@@ -1,154 +1,273 @@
 import RPCurlBase
 import RPCurlProtobuf
+import RPCurlValidate
 
-/// Messages of plausible values, by the names and the types of their fields. The same seed gives the same messages.
+/// Messages of plausible values, by the names and the types of their fields and by the rules in the schema. The same seed gives the
+/// same messages.
 struct PlausibleMessages {
   /// How deep messages are nested.
   private static let depthLimit = 6
+  /// How deep messages are nested if rules demand them.
+  private static let demandedDepthLimit = 20
   /// How many fields a message has, with those of the messages in it.
   private static let fieldLimit = 1000
   /// The number of elements of lists and maps.
   private static let elementCount = 2
-  /// The first second of 2026.
-  private static let begin: Int64 = 1_767_225_600
-  private static let secondsOfYear: Int64 = 31_536_000
+  /// The most elements, if rules demand them.
+  private static let elementLimit = 10_000
+  /// How often a value or a message that breaks a rule is made again.
+  private static let attemptLimit = 40
+  /// The same for all parts of a message together.
+  private static let totalLimit = 2000
 
-  private var random: SeededGenerator
+  private var values: PlausibleValues
+  private let book = RuleBook()
+  private let now: @Sendable () -> Int64
   private var fieldCount = 0
+  private var attemptCount = 0
 
-  init(seed: UInt64?) { random = SeededGenerator(seed: seed) }
+  /// - Parameters:
+  ///   - seed: The seed; nil for a random one.
+  ///   - now: The time in nanoseconds since 1970, for rules that depend on it.
+  init(seed: UInt64?, now: @escaping @Sendable () -> Int64) {
+    values = PlausibleValues(seed: seed)
+    self.now = now
+  }
 
-  /// Makes a message.
+  /// Makes a message. It obeys the rules, except for expressions that no attempt has met.
   ///
   /// - Throws: ``SchemaError`` or ``MessageParseError`` if the type has no such message.
   mutating func make(_ type: MessageType) throws -> Message {
-    fieldCount = 0
+    (fieldCount, attemptCount) = (0, 0)
+    values.now = now()
     return try Message(type, json: Array(message(type, around: []).text.utf8))
   }
 
+  // MARK: Messages
+
   private mutating func message(_ type: MessageType, around: [String]) throws -> JSONValue {
-    if let known = try wellKnown(type) { return known }
-    let fields = try type.fields()
-    var chosen: [Int: UInt32] = [:]
-    for (oneof, members) in Dictionary(grouping: fields.filter { $0.oneofIndex != nil }, by: \.oneofIndex)
-      .sorted(by: { ($0.key ?? 0) < ($1.key ?? 0) })
-    {
-      chosen[oneof ?? 0] = members.randomElement(using: &random)?.number
-    }
-    let inside = around + [type.name]
-    var members: [JSONValue.Member] = []
-    for field in fields where field.oneofIndex.map({ chosen[$0] == field.number }) ?? true {
-      let element = field.isMap ? field.mapValue : field
-      if let type = element?.messageType, !field.isRequired,
-        inside.contains(type.name) || inside.count >= Self.depthLimit || fieldCount >= Self.fieldLimit
-      {
-        continue
+    if let known = try values.value(of: type) { return known }
+    let rules = book.rules(of: type) { _ in }
+    var made = try members(type, rules, around, dropsSome: false)
+    guard let rules, rules.hasMessageRules else { return made }
+    for attempt in 1..<Self.attemptLimit {
+      guard let message = Self.parse(type, made), breaks({ $0.validate(message) }), canTryAgain() else {
+        break
       }
+      // Rules about several fields often hold if some are not set.
+      made = try members(type, rules, around, dropsSome: attempt % 2 == 1)
+    }
+    return made
+  }
+
+  /// - Parameter dropsSome: Whether fields that are not required are set by chance.
+  private mutating func members(
+    _ type: MessageType, _ rules: TypeRules?, _ around: [String], dropsSome: Bool
+  ) throws -> JSONValue {
+    let fields = try type.fields()
+    let own = Dictionary((rules?.fields ?? []).map { ($0.field.number, $0.rules) }) { $1 }
+    let inside = around + [type.name]
+    let oneofs = Dictionary(grouping: fields.filter { $0.oneofIndex != nil }, by: \.oneofIndex)
+      .sorted { ($0.key ?? 0) < ($1.key ?? 0) }.map(\.value)
+    var excluded: Set<UInt32> = []
+    for choice in oneofs + (rules?.choices.map(\.fields) ?? []) {
+      let possible = choice.filter { !excluded.contains($0.number) }
+      let chosen =
+        possible.filter { !isTooDeep($0, own[$0.number], inside) }.randomElement(using: &values.random)
+        ?? possible.first
+      excluded.formUnion(choice.lazy.map(\.number).filter { $0 != chosen?.number })
+    }
+    var members: [JSONValue.Member] = []
+    for field in fields where !excluded.contains(field.number) {
+      let rules = own[field.number]
+      let isRequired = field.isRequired || rules?.isRequired == true
+      if dropsSome, !isRequired, field.oneofIndex == nil, Bool.random(using: &values.random) { continue }
+      if isTooDeep(field, rules, inside) { continue }
       fieldCount += 1
-      members.append(JSONValue.Member(name: field.jsonName, value: try value(field, inside)))
+      if let value = try value(field, rules, type, inside) {
+        members.append(JSONValue.Member(name: field.jsonName, value: value))
+      }
     }
     return .object(members)
   }
 
-  private mutating func value(_ field: Field, _ around: [String]) throws -> JSONValue {
+  /// Whether a field is not set because of the messages in it.
+  private func isTooDeep(_ field: Field, _ rules: ValueRules?, _ inside: [String]) -> Bool {
+    guard !field.isRequired, let type = (field.isMap ? field.mapValue : field)?.messageType else {
+      return false
+    }
+    if let rules, rules.isRequired || rules.counts.lowerBound > 0 {
+      return inside.count >= Self.demandedDepthLimit
+    }
+    return inside.contains(type.name) || inside.count >= Self.depthLimit || fieldCount >= Self.fieldLimit
+  }
+
+  // MARK: Fields
+
+  /// A value of a field; nil if all break a rule, and none does not.
+  private mutating func value(
+    _ field: Field, _ rules: ValueRules?, _ type: MessageType, _ inside: [String]
+  ) throws -> JSONValue? {
+    var made = try value(field, rules, inside, attempt: 0)
+    guard let rules else { return made }
+    for attempt in 1..<Self.attemptLimit {
+      let member = JSONValue.object([JSONValue.Member(name: field.jsonName, value: made)])
+      if let message = Self.parse(type, member), !breaks({ $0.validate(field, of: message, rules) }) {
+        return made
+      }
+      guard canTryAgain() else { break }
+      made = try value(field, rules, inside, attempt: attempt)
+    }
+    return breaks({ $0.validate(field, of: Message(type), rules) }) ? made : nil
+  }
+
+  private mutating func value(
+    _ field: Field, _ rules: ValueRules?, _ inside: [String], attempt: Int
+  ) throws -> JSONValue {
     if field.isMap, let key = field.mapKey, let value = field.mapValue {
       var members: [JSONValue.Member] = []
-      for index in 0..<(key.kind == .bool ? 1 : Self.elementCount) {
-        let name = key.kind == .bool ? "true" : key.kind == .string ? "key-\(index + 1)" : "\(index + 1)"
-        members.append(JSONValue.Member(name: name, value: try single(value, named: field.name, around)))
+      for name in try keys(key, rules) {
+        let value = try element(value, rules?.values.first, named: field.name, inside)
+        members.append(JSONValue.Member(name: name, value: value))
       }
       return .object(members)
     }
-    guard field.isRepeated else { return try single(field, named: field.name, around) }
+    guard field.isRepeated else {
+      return try single(field, rules?.demands ?? [], named: field.name, inside, attempt: attempt)
+    }
+    let isUnique = rules?.demands.contains { if case .unique = $0 { true } else { false } } ?? false
     var elements: [JSONValue] = []
-    for _ in 0..<Self.elementCount { elements.append(try single(field, named: field.name, around)) }
+    var seen: Set<String> = []
+    for index in 0..<count(rules) {
+      var made = try element(field, rules?.items.first, named: field.name, inside)
+      for attempt in 1..<Self.attemptLimit where isUnique && seen.contains(made.text) {
+        guard canTryAgain() else { break }
+        // Values by names are few.
+        made =
+          rules?.items.isEmpty == false
+          ? try element(field, rules?.items.first, named: field.name, inside, attempt: attempt)
+          : values.numbered(made, index, field)
+      }
+      seen.insert(made.text)
+      elements.append(made)
+    }
     return .array(elements)
   }
 
-  private mutating func single(_ field: Field, named name: String, _ around: [String]) throws -> JSONValue {
-    if let type = field.messageType { return try message(type, around: around) }
-    let words = Set(name.lowercased().split(separator: "_").map(String.init))
-    switch field.kind {
-    case .bool: return .bool(Bool.random(using: &random))
-    case .string: return .string(text(words))
-    case .bytes:
-      return .string(Base64.encode((0..<8).map { _ in UInt8.random(in: .min ... .max, using: &random) }))
-    case .enumeration:
-      let values = field.enumType.map { Array($0.values) } ?? []
-      let named = values.filter { $0.number != 0 }.randomElement(using: &random) ?? values.first
-      return field.enumType?.name == "google.protobuf.NullValue" ? .null : .number("\(named?.number ?? 0)")
-    case .double, .float:
-      let range = words.contains("latitude") || words.contains("lat") ? -90...90 : 0...200
-      return .number("\(Int.random(in: range, using: &random)).\(Int.random(in: 10...99, using: &random))")
-    default: return .number("\(whole(words))")
+  private mutating func keys(_ key: Field, _ rules: ValueRules?) throws -> [String] {
+    var names: [String] = []
+    for index in 0..<count(rules) {
+      for attempt in 0..<Self.attemptLimit {
+        let simple: JSONValue =
+          key.kind == .bool
+          ? .bool(index == 0) : key.kind == .string ? .string("key-\(index + 1)") : .number("\(index + 1)")
+        let made =
+          attempt == 0
+          ? simple : try element(key, rules?.keys.first, named: "key", [], attempt: attempt)
+        let isValid = rules?.keys.first.map { rules in
+          Value(made, key).map { value in !breaks { $0.validate(element: value, rules) } } ?? false
+        }
+        guard isValid ?? true, !names.contains(made.plain) else {
+          guard canTryAgain() else { break }
+          continue
+        }
+        names.append(made.plain)
+        break
+      }
+    }
+    return names
+  }
+
+  private mutating func count(_ rules: ValueRules?) -> Int {
+    guard let counts = rules?.counts else { return Self.elementCount }
+    let count = min(max(UInt64(Self.elementCount), counts.lowerBound), counts.upperBound)
+    return Int(min(count, UInt64(Self.elementLimit)))
+  }
+
+  /// An element of a list, or a key or a value of a map.
+  private mutating func element(
+    _ field: Field, _ rules: ValueRules?, named name: String, _ inside: [String], attempt first: Int = 0
+  ) throws -> JSONValue {
+    let demands = rules?.demands ?? []
+    var made = try single(field, demands, named: name, inside, attempt: first)
+    guard let rules else { return made }
+    for attempt in (first + 1)..<(first + Self.attemptLimit) {
+      if let value = Value(made, field), !breaks({ $0.validate(element: value, rules) }) { break }
+      guard canTryAgain() else { break }
+      made = try single(field, demands, named: name, inside, attempt: attempt)
+    }
+    return made
+  }
+
+  private mutating func single(
+    _ field: Field, _ demands: [Demand], named name: String, _ inside: [String], attempt: Int
+  ) throws -> JSONValue {
+    if let type = field.messageType, try type.wellKnown() == nil { return try message(type, around: inside) }
+    return try values.value(of: field, named: name, attempt == 0 ? [] : demands, attempt)
+  }
+
+  // MARK: Rules
+
+  private static func parse(_ type: MessageType, _ json: JSONValue) -> Message? {
+    try? Message(type, json: Array(json.text.utf8), options: JSONDecodingOptions(allowPartial: true))
+  }
+
+  private func breaks(_ validate: (inout MessageValidator) -> Void) -> Bool {
+    // The messages in a message were validated when they were made.
+    var validator = MessageValidator(book, now: values.now, isShallow: true) { _ in }
+    validate(&validator)
+    return !validator.violations.isEmpty || validator.hasSkippedRule
+  }
+
+  private mutating func canTryAgain() -> Bool {
+    attemptCount += 1
+    return attemptCount < Self.totalLimit
+  }
+}
+
+extension ValueRules {
+  /// The numbers of elements that the rules allow.
+  fileprivate var counts: ClosedRange<UInt64> {
+    demands.reduce(0...UInt64.max) { counts, demand in
+      if case .count(let other) = demand { counts.clamped(to: other) } else { counts }
     }
   }
+}
 
-  private mutating func whole(_ words: Set<String>) -> Int {
-    let ranges: [(words: Set<String>, range: ClosedRange<Int>)] = [
-      (["year"], 2000...2030), (["month"], 1...12), (["day"], 1...28), (["age"], 18...90),
-      (["percent", "percentage", "progress"], 0...100), (["port"], 1024...49151),
-      (["price", "amount", "cents", "cost"], 100...99_999), (["id", "number"], 1...9999),
-      (["count", "quantity", "size", "total", "length"], 1...20),
-    ]
-    let range = ranges.first { !$0.words.isDisjoint(with: words) }?.range ?? 1...100
-    return Int.random(in: range, using: &random)
-  }
+extension JSONValue {
+  /// The name of a member of an object.
+  fileprivate var plain: String { if case .string(let text) = self { text } else { text } }
+}
 
-  private static let texts: [(words: Set<String>, values: [String])] = [
-    (["email", "mail"], ["ada@example.com", "grace@example.com", "alan@example.com"]),
-    (["first", "given"], ["Ada", "Grace", "Alan"]),
-    (["last", "family", "surname"], ["Lovelace", "Hopper", "Turing"]),
-    (["user", "author", "owner", "customer", "name"], ["Ada Lovelace", "Grace Hopper", "Alan Turing"]),
-    (["title", "subject", "label"], ["Jacquard loom", "Analytical engine", "Difference engine"]),
-    (["url", "uri", "link", "website"], ["https://example.com/a", "https://example.com/b"]),
-    (["phone", "mobile"], ["+1 555 0100", "+1 555 0101"]), (["city"], ["London", "Paris", "Oslo"]),
-    (["country"], ["GB", "FR", "NO"]), (["currency"], ["EUR", "USD", "GBP"]),
-    (["language", "locale"], ["en", "de", "fr"]),
-    (["street", "address"], ["1 Main Street", "22 High Street"]),
-    (["color", "colour"], ["red", "green", "blue"]),
-    (["status", "state"], ["active", "pending", "done"]), (["version"], ["1.0.0", "1.2.3"]),
-    (
-      ["description", "message", "text", "comment", "note", "summary", "body", "content"],
-      ["A text of a few words.", "Another text.", "The quick brown fox jumps over the lazy dog."]
-    ),
-  ]
-
-  private mutating func text(_ words: Set<String>) -> String {
-    if words.contains("uuid") || words.contains("guid") { return uuid() }
-    if words.contains("id") { return "id-\(Int.random(in: 1000...9999, using: &random))" }
-    if words.contains("date") { return String(time().prefix(10)) }
-    if !words.isDisjoint(with: ["time", "at", "timestamp"]) { return time() }
-    let values = Self.texts.first { !$0.words.isDisjoint(with: words) }?.values ?? ["alpha", "beta", "gamma"]
-    return values.randomElement(using: &random) ?? ""
-  }
-
-  private mutating func uuid() -> String {
-    let digits = String(random.next() | 1 << 63, radix: 16) + String(random.next() | 1 << 63, radix: 16)
-    let parts = [(0, 8), (8, 4), (12, 3), (16, 3), (20, 12)].map {
-      String(digits.dropFirst($0.0).prefix($0.1))
+extension Value {
+  /// The value of a field that is not a list; nil if the JSON is not one.
+  fileprivate init?(_ json: JSONValue, _ field: Field) {
+    if let type = field.messageType {
+      guard
+        let message = try? Message(
+          type, json: Array(json.text.utf8), options: JSONDecodingOptions(allowPartial: true))
+      else { return nil }
+      self = .message(message)
+      return
     }
-    return "\(parts[0])-\(parts[1])-4\(parts[2])-a\(parts[3])-\(parts[4])"
-  }
-
-  private mutating func time() -> String {
-    CivilTime.secondsText(Self.begin + Int64.random(in: 0..<Self.secondsOfYear, using: &random)) + "Z"
-  }
-
-  private mutating func wellKnown(_ type: MessageType) throws -> JSONValue? {
-    switch try type.wellKnown() {
-    case .any:
-      return .object([
-        JSONValue.Member(name: "@type", value: .string("type.googleapis.com/google.protobuf.Empty"))
-      ])
-    case .timestamp: return .string(time())
-    case .duration: return .string("\(Int.random(in: 1...60, using: &random))s")
-    case .fieldMask: return .string("")
-    case .structure: return .object([])
-    case .value: return .string("value")
-    case .listValue: return .array([])
-    case .wrapper: return try type.fields().first.map { try single($0, named: "", []) }
-    case nil: return nil
+    func number<Number>(_ make: (String) -> Number?, _ value: (Number) -> Value) -> Value? {
+      make(json.plain).map(value)
     }
+    let found: Value? =
+      switch field.kind {
+      case .bool: .bool(json.plain == "true")
+      case .string: .string(json.plain)
+      case .bytes: Base64.decode(json.plain).map { .bytes($0) }
+      case .enumeration: number(Int32.init, Value.enum)
+      case .double: number(Double.init, Value.double)
+      case .float: number(Float.init, Value.float)
+      case .int32, .sint32, .sfixed32: number(Int32.init, Value.int32)
+      case .int64, .sint64, .sfixed64: number(Int64.init, Value.int64)
+      case .uint32, .fixed32: number(UInt32.init, Value.uint32)
+      case .uint64, .fixed64: number(UInt64.init, Value.uint64)
+      case .message, .group: nil
+      }
+    guard let found else { return nil }
+    self = found
   }
 }

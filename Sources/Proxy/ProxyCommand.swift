@@ -2,6 +2,7 @@ import RPCurlBase
 import RPCurlCall
 import RPCurlChain
 import RPCurlEngine
+import RPCurlInterceptors
 import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProgram
@@ -84,7 +85,11 @@ package struct ProxyCommand {
 
   /// What responds if there is no target, and no other interceptor does.
   private var unanswered: UnansweredCalls {
-    UnansweredCalls(options.has(.defaultResponses) ? PlausibleMessages(seed: options.seed) : nil)
+    UnansweredCalls(options.has(.defaultResponses) ? Self.messages(seed: options.seed) : nil)
+  }
+
+  private static func messages(seed: UInt64?) -> PlausibleMessages {
+    PlausibleMessages(seed: seed) { SystemValues(waitLimit: nil).nanosecondsSince1970 }
   }
 
   /// The break points of `--break`; nil without `--interactive`.

@@ -3,7 +3,7 @@ import RPCurlLanguage
 import RPCurlProtobuf
 
 /// Finds the violations in one message.
-struct MessageValidator {
+package struct MessageValidator {
   /// A step of the path of a field.
   private enum Step {
     case field(Field)
@@ -20,22 +20,28 @@ struct MessageValidator {
   private var path: [Step] = []
   /// The type of the whole message.
   private var typeName = ""
-  private(set) var violations: [Violation] = []
+  package private(set) var violations: [Violation] = []
+  /// Whether a rule could not be evaluated.
+  package private(set) var hasSkippedRule = false
+  /// Whether the messages in the message are not validated.
+  private let isShallow: Bool
 
   /// Makes a validator.
   ///
   /// - Parameters:
   ///   - book: The rules.
   ///   - now: The time, in nanoseconds since 1970.
+  ///   - isShallow: Whether the messages in the message are not validated.
   ///   - warn: Receives why rules are skipped.
-  init(_ book: RuleBook, now: Int64, warn: @escaping (String) -> Void) {
+  package init(_ book: RuleBook, now: Int64, isShallow: Bool = false, warn: @escaping (String) -> Void) {
     self.book = book
+    self.isShallow = isShallow
     self.warn = warn
     run = RuleRun(now: now)
   }
 
   /// Validates a message by the rules of its type.
-  mutating func validate(_ message: Message) {
+  package mutating func validate(_ message: Message) {
     guard let rules = book.rules(of: message.type, warn) else { return }
     if path.isEmpty { typeName = message.type.name }
     check(rules.rules, .value(.message(message)))
@@ -60,6 +66,16 @@ struct MessageValidator {
       validate(field, message.contents(of: field), rules)
       path.removeLast()
     }
+  }
+
+  /// Validates a field by its rules.
+  package mutating func validate(_ field: Field, of message: Message, _ rules: ValueRules) {
+    validate(field, message.contents(of: field), rules)
+  }
+
+  /// Validates an element of a list, or a key or a value of a map.
+  package mutating func validate(element value: Value, _ rules: ValueRules) {
+    validate(.index(0), value, rules)
   }
 
   private mutating func validate(_ field: Field, _ contents: FieldContents, _ rules: ValueRules) {
@@ -112,7 +128,7 @@ struct MessageValidator {
   }
 
   private mutating func validateMessage(_ value: Value, _ rules: ValueRules) {
-    if rules.validatesMessages, case .message(let message) = value { validate(message) }
+    if rules.validatesMessages, !isShallow, case .message(let message) = value { validate(message) }
   }
 
   private mutating func check(_ rules: [Rule], _ contents: FieldContents) {
@@ -120,6 +136,7 @@ struct MessageValidator {
       do throws(LanguageError) {
         if let message = try rule.test(contents, &run) { add(rule.id, message) }
       } catch {
+        hasSkippedRule = true
         let place = pathText.isEmpty ? typeName : pathText
         // The path without subscripts, so that a rule of elements is named once.
         let fields = path.map { if case .field(let field) = $0 { field.name } else { "[]" } }

@@ -2,7 +2,7 @@ import RPCurlProtobuf
 import RPCurlProtocols
 
 /// A value that breaks a rule.
-struct Violation: Equatable {
+package struct Violation: Equatable {
   /// The path of the field; empty for the whole message.
   let field: String
   /// The identifier of the rule, such as `string.min_len`.

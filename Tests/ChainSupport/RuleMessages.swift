@@ -12,7 +12,8 @@ package enum RuleMessages {
     return [SchemaBytes(rules), WellKnownSchemas.set, WellKnownSchemas.optionTypes, SchemaBytes(common)]
   }()
 
-  private static let pool: DescriptorPool = {
+  /// The schema with its imports.
+  package static let pool: DescriptorPool = {
     let pool = DescriptorPool()
     do {
       for schema in schemas { try pool.add(schema, source: WellKnownSchemas.sourceName) }

@@ -9,12 +9,13 @@ import sys
 from pathlib import Path
 from random import Random
 
+import grpc
 import protovalidate
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 from grpc_tools import protoc
 
-from harness import ROOT
+from harness import PATIENCE_SECONDS, ROOT, Proxy
 
 PROTOS = ROOT / "Tests" / "EndToEnd" / "validate"
 BUILT_IN = ROOT / "Sources" / "Protobuf" / "WellKnown" / "common"
@@ -267,3 +268,24 @@ def test_expressions(rpcurl, tmp_path):
     different = {EXPRESSIONS[number]: (found[number], wanted[number]) for number in found if found[number] != wanted[number]}
     assert not different, json.dumps(different, indent=1, ensure_ascii=False)
     assert sum(value == [] for value in wanted.values()) > 40
+
+
+def test_messages_of_serve(rpcurl, tmp_path, rules):
+    """The plausible messages of `rpcurl serve --default` obey the rules, and those of a seed are the same."""
+    make = message_class(rules, "rules.v1.All")
+    found = []
+    for run in range(2):
+        directory = tmp_path / f"run{run}"
+        directory.mkdir()
+        served = Proxy(rpcurl, directory, "serve", "--descriptor-set", rules[0], "--default", "--seed", 5)
+        with grpc.insecure_channel(served.address) as channel:
+            check = channel.unary_unary("/rules.v1.Rules/Check", make.SerializeToString, make.FromString)
+            messages = [check(make(), timeout=PATIENCE_SECONDS) for _ in range(30)]
+        assert served.stop() == 0
+        for message in messages:
+            assert expected(message) == []
+            # The time of the call is part of it.
+            message.known.ClearField("near")
+        found.append(messages)
+    assert found[0] == found[1]
+    assert all(field.name in {name.name for name, _ in found[0][0].ListFields()} for field in make.DESCRIPTOR.fields)

@@ -1,3 +1,4 @@
+import RPCurlBase
 import Testing
 
 @testable import RPCurlLanguage
@@ -81,5 +82,28 @@ import Testing
   @Test(arguments: [#"^(\w+\s?)*$"#, "^(a|aa)+$", "^(a*)*$", "(a?){40}a{40}$"])
   func takesLinearTime(_ pattern: String) throws {
     #expect(try !TextPattern(pattern).isFound(in: String(repeating: "a", count: 20_000) + "!"))
+  }
+
+  @Test(arguments: [
+    "", "abc", "^[a-z]{2,5}$", "^\\d+(\\.\\d{1,2})?$", "a|bc|d{3}", "(?i)x[[:digit:]]y", "^[^a-zA-Z0-9]$",
+    "^\\p{Lu}\\p{Ll}*$",
+    "^[A-Z]{3}-[0-9]{4}$", "^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$", "[\\x{1F600}-\\x{1F64F}]", "^.*$",
+    "^\\Q.*\\E$", "^\\s\\S$", "^\\W$",
+    "^/(a|b)+/?$", "^$",
+  ])
+  func examplesMatch(_ source: String) throws {
+    let pattern = try TextPattern(source)
+    var random = SeededGenerator(seed: 1)
+    for more in [0, 1, 5, 20] {
+      let example = try #require(pattern.example(repeating: more, using: &random))
+      #expect(pattern.isFound(in: example), "\(example.debugDescription)")
+    }
+  }
+
+  @Test(arguments: ["[^\\x{0}-\\x{10ffff}]", "(?:a{1000}){1000}", "(?:a{1000}b?){11}"])
+  func someExpressionsHaveNoExample(_ source: String) {
+    guard let pattern = try? TextPattern(source) else { return }
+    var random = SeededGenerator(seed: 1)
+    #expect(pattern.example(repeating: 1, using: &random) == nil)
   }
 }

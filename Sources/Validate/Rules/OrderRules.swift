@@ -20,14 +20,19 @@ enum OrderRules {
     }
     var rules: [Rule] = []
     if let constant = bound(0) {
-      rules.append(rule("\(name).const", "must equal \(constant.text(form))") { $0 == constant })
+      rules.append(
+        rule("\(name).const", "must equal \(constant.text(form))", demanding: .anyOf([constant.json(form)])) {
+          $0 == constant
+        })
     }
     rules += range(options, first, bound, name: name, form: form)
     guard form != .timestamp else { return rules + now(options) }
     let list = Ordinal.list(options.all(first + 5), kind)
     if !list.isEmpty {
       rules.append(
-        rule("\(name).in", "must be in list \(text(list, form))") { value in list.contains { $0 == value } })
+        rule(
+          "\(name).in", "must be in list \(text(list, form))", demanding: .anyOf(list.map { $0.json(form) })
+        ) { value in list.contains { $0 == value } })
     }
     let excluded = Ordinal.list(options.all(first + 6), kind)
     if !excluded.isEmpty {
@@ -47,9 +52,10 @@ enum OrderRules {
   }
 
   private static func rule(
-    _ id: String, _ message: String, holds: @escaping @Sendable (Ordinal) -> Bool
+    _ id: String, _ message: String, demanding demand: Demand? = nil,
+    holds: @escaping @Sendable (Ordinal) -> Bool
   ) -> Rule {
-    Rule(id, message) { Ordinal($0).map(holds) ?? true }
+    Rule(id, message, demanding: demand) { Ordinal($0).map(holds) ?? true }
   }
 
   /// The rule of the bounds. A lower one above the upper one excludes the values between them.
@@ -79,27 +85,37 @@ enum OrderRules {
     let isAbove = { @Sendable (value: Ordinal) -> Bool in
       lower.map { $0.bound < value || $0.includes && value == $0.bound } ?? true
     }
+    let demand = Demand.range(
+      lower: lower.map { Demand.Bound(value: $0.bound, isIncluded: $0.includes) },
+      upper: upper.map { Demand.Bound(value: $0.bound, isIncluded: $0.includes) }, form)
     switch (upper, lower) {
     case (nil, nil): return []
-    case (_?, nil): return [rule("\(name).\(upperID)", "must be \(upperText)", holds: isBelow)]
-    case (nil, _?): return [rule("\(name).\(lowerID)", "must be \(lowerText)", holds: isAbove)]
+    case (_?, nil):
+      return [rule("\(name).\(upperID)", "must be \(upperText)", demanding: demand, holds: isBelow)]
+    case (nil, _?):
+      return [rule("\(name).\(lowerID)", "must be \(lowerText)", demanding: demand, holds: isAbove)]
     case (let upper?, let lower?):
       let id = "\(name).\(lowerID)_\(upperID)"
       if upper.bound < lower.bound {
         return [
-          rule("\(id)_exclusive", "must be \(lowerText) or \(upperText)") { isBelow($0) || isAbove($0) }
+          rule("\(id)_exclusive", "must be \(lowerText) or \(upperText)", demanding: demand) {
+            isBelow($0) || isAbove($0)
+          }
         ]
       }
-      return [rule(id, "must be \(lowerText) and \(upperText)") { isBelow($0) && isAbove($0) }]
+      return [
+        rule(id, "must be \(lowerText) and \(upperText)", demanding: demand) { isBelow($0) && isAbove($0) }
+      ]
     }
   }
 
   /// The rules of timestamps that depend on the time.
   private static func now(_ options: WireFields) -> [Rule] {
     func rule(
-      _ id: String, _ message: String, holds: @escaping @Sendable (Int128, _ now: Int128) -> Bool
+      _ id: String, _ message: String, _ demand: Demand,
+      holds: @escaping @Sendable (Int128, _ now: Int128) -> Bool
     ) -> Rule {
-      Rule("timestamp.\(id)") { contents, run in
+      Rule("timestamp.\(id)", demanding: demand) { contents, run in
         guard case .value(let value) = contents, case .integer(let time)? = Ordinal(value) else { return nil }
         return holds(time, Int128(run.now)) ? nil : message
       }
@@ -107,14 +123,20 @@ enum OrderRules {
     var rules: [Rule] = []
     let upper = options.records.last { [3, 4, 7].contains($0.number) }?.number
     let lower = options.records.last { [5, 6, 8].contains($0.number) }?.number
-    if upper == 7, options.flag(7) { rules.append(rule("lt_now", "must be less than now") { $0 <= $1 }) }
-    if lower == 8, options.flag(8) { rules.append(rule("gt_now", "must be greater than now") { $0 >= $1 }) }
+    if upper == 7, options.flag(7) {
+      rules.append(rule("lt_now", "must be less than now", .before) { $0 <= $1 })
+    }
+    if lower == 8, options.flag(8) {
+      rules.append(rule("gt_now", "must be greater than now", .after) { $0 >= $1 })
+    }
     if let content = options.message(9).map({ WireRecord.Content.bytes($0.serialized[...]) }),
       case .integer(let distance)? = Ordinal(content, .message)
     {
       let text = DecimalText.duration(nanoseconds: distance)
       rules.append(
-        rule("within", "must be within \(text) of now") { $0 >= $1 - distance && $0 <= $1 + distance })
+        rule("within", "must be within \(text) of now", .near(distance)) {
+          $0 >= $1 - distance && $0 <= $1 + distance
+        })
     }
     return rules
   }

@@ -2,13 +2,13 @@ import RPCurlCEL
 import RPCurlProtobuf
 
 /// A number, a timestamp or a duration, as an ordered value.
-enum Ordinal: Sendable {
+package enum Ordinal: Sendable {
   /// An integer, or a time in nanoseconds.
   case integer(Int128)
   case real(Double)
 
   /// The form of values of a kind in messages.
-  enum Form: Sendable {
+  package enum Form: Sendable {
     case number, duration, timestamp
   }
 
@@ -88,6 +88,12 @@ enum Ordinal: Sendable {
     case (.real(let one), .real(let other)): one == other
     default: false
     }
+  }
+
+  /// The value of a field as JSON.
+  package func json(_ form: Form) -> JSONValue {
+    if case .number = form { return .number(text(form)) }
+    return .string(text(form))
   }
 
   /// The text in messages.

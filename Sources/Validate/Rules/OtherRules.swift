@@ -5,7 +5,11 @@ enum OtherRules {
   /// Compiles `buf.validate.BoolRules`.
   static func bool(_ options: WireFields) -> [Rule] {
     guard let bits = options.bits(1) else { return [] }
-    return [Rule("bool.const", "must equal \(bits != 0)") { $0 == .bool(bits != 0) }]
+    return [
+      Rule("bool.const", "must equal \(bits != 0)", demanding: .anyOf([.bool(bits != 0)])) {
+        $0 == .bool(bits != 0)
+      }
+    ]
   }
 
   /// Compiles `buf.validate.EnumRules`.
@@ -13,7 +17,10 @@ enum OtherRules {
     var rules: [Rule] = []
     if let bits = options.bits(1) {
       let constant = Int32(truncatingIfNeeded: bits)
-      rules.append(Rule("enum.const", "must equal \(constant)") { $0 == .enum(constant) })
+      rules.append(
+        Rule("enum.const", "must equal \(constant)", demanding: .anyOf([.number("\(constant)")])) {
+          $0 == .enum(constant)
+        })
     }
     if options.flag(2), let type {
       let numbers = Set(type.values.map(\.number))
@@ -28,7 +35,10 @@ enum OtherRules {
       guard !list.isEmpty else { continue }
       let text = list.map { $0.text(.number) }.joined(separator: ", ")
       rules.append(
-        Rule("enum.\(id)", "must \(isIn ? "" : "not ")be in list [\(text)]") { value in
+        Rule(
+          "enum.\(id)", "must \(isIn ? "" : "not ")be in list [\(text)]",
+          demanding: isIn ? .anyOf(list.map { $0.json(.number) }) : nil
+        ) { value in
           guard let value = Ordinal(value) else { return true }
           return list.contains { $0 == value } == isIn
         })
@@ -45,7 +55,7 @@ enum OtherRules {
     .compactMap { number, id, message in
       let list = options.texts(UInt32(number))
       guard !list.isEmpty else { return nil }
-      return Rule("any.\(id)", message) { value in
+      return Rule("any.\(id)", message, demanding: id == "in" ? .types(list) : nil) { value in
         guard case .message(let any) = value, let field = try? any.type.field(named: "type_url") else {
           return true
         }
@@ -61,7 +71,10 @@ enum OtherRules {
     var rules: [Rule] = []
     if let constant = options.message(1)?.texts(1) {
       rules.append(
-        Rule("field_mask.const", "must equal paths [\(constant.joined(separator: ", "))]") {
+        Rule(
+          "field_mask.const", "must equal paths [\(constant.joined(separator: ", "))]",
+          demanding: .anyOf([json(constant)])
+        ) {
           paths(of: $0) == constant
         })
     }
@@ -71,7 +84,10 @@ enum OtherRules {
       let list = options.texts(UInt32(number))
       guard !list.isEmpty else { continue }
       rules.append(
-        Rule("field_mask.\(id)", "\(text) [\(list.joined(separator: ", "))]") { value in
+        Rule(
+          "field_mask.\(id)", "\(text) [\(list.joined(separator: ", "))]",
+          demanding: id == "in" ? .anyOf(list.map { json([$0]) }) : nil
+        ) { value in
           paths(of: value).allSatisfy { path in
             list.contains { path.utf8.elementsEqual($0.utf8) || path.utf8.starts(with: ($0 + ".").utf8) }
               == (id == "in")
@@ -79,6 +95,13 @@ enum OtherRules {
         })
     }
     return rules
+  }
+
+  /// A field mask as JSON, whose paths are in camel case.
+  private static func json(_ paths: [String]) -> JSONValue {
+    let names = paths.joined(separator: ",").split(separator: "_", omittingEmptySubsequences: false)
+    return .string(
+      names.dropFirst().reduce("\(names[0])") { $0 + $1.prefix(1).uppercased() + $1.dropFirst() })
   }
 
   private static func paths(of value: Value) -> [String] {

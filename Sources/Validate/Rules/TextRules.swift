@@ -34,9 +34,15 @@ struct TextRules {
   }
 
   private mutating func add(
-    _ id: String, _ message: String, holds: @escaping @Sendable ([UInt8]) -> Bool
+    _ id: String, _ message: String, demanding demand: Demand? = nil,
+    holds: @escaping @Sendable ([UInt8]) -> Bool
   ) {
-    rules.append(Rule((isText ? "string." : "bytes.") + id, message) { $0.octets.map(holds) ?? true })
+    rules.append(
+      Rule((isText ? "string." : "bytes.") + id, message, demanding: demand) { $0.octets.map(holds) ?? true })
+  }
+
+  private func json(_ octets: [UInt8]) -> JSONValue {
+    .string(isText ? String(decoding: octets, as: UTF8.self) : Base64.encode(octets))
   }
 
   private mutating func compile() {
@@ -45,18 +51,25 @@ struct TextRules {
     let lists = numbers.map { options.bytes($0) }
     let last = { (part: Part) in lists[part.rawValue].last }
     if let constant = last(.constant) {
-      add("const", "must \(isText ? "equal" : "be") \(shown(constant))") { $0 == constant }
+      add("const", "must \(isText ? "equal" : "be") \(shown(constant))", demanding: .anyOf([json(constant)]))
+      {
+        $0 == constant
+      }
     }
     addLengths()
     if let pattern = last(.pattern) { addPattern(String(decoding: pattern, as: UTF8.self)) }
     if let part = last(.prefix) {
-      add("prefix", "does not have prefix \(shown(part))") { $0.starts(with: part) }
+      add("prefix", "does not have prefix \(shown(part))", demanding: .prefix(part)) { $0.starts(with: part) }
     }
     if let part = last(.suffix) {
-      add("suffix", "does not have suffix \(shown(part))") { $0.suffix(part.count).elementsEqual(part) }
+      add("suffix", "does not have suffix \(shown(part))", demanding: .suffix(part)) {
+        $0.suffix(part.count).elementsEqual(part)
+      }
     }
     if let part = last(.contains) {
-      add("contains", "does not contain \(isText ? "substring " : "")\(shown(part))") { $0.contains(part) }
+      add(
+        "contains", "does not contain \(isText ? "substring " : "")\(shown(part))", demanding: .contains(part)
+      ) { $0.contains(part) }
     }
     if isText, let part = options.bytes(23).last {
       add("not_contains", "contains substring \(shown(part))") { !$0.contains(part) }
@@ -65,14 +78,17 @@ struct TextRules {
       let list = lists[part.rawValue]
       guard !list.isEmpty else { continue }
       let text = list.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
-      add(id, "must \(id == "in" ? "" : "not ")be in list [\(text)]") { list.contains($0) == (id == "in") }
+      let demand = id == "in" ? Demand.anyOf(list.map(json)) : nil
+      add(id, "must \(id == "in" ? "" : "not ")be in list [\(text)]", demanding: demand) {
+        list.contains($0) == (id == "in")
+      }
     }
     if let format = isText ? TextFormat.required(by: options) : TextFormat.ofBytes(options) { add(format) }
   }
 
   private mutating func add(_ format: TextFormat) {
     // An empty value breaks a rule of its own.
-    add(format.id, "must be a valid \(format.name)") {
+    add(format.id, "must be a valid \(format.name)", demanding: .format(format.id)) {
       format.isEmptyInvalid && $0.isEmpty || format.holds($0[...])
     }
     guard format.isEmptyInvalid else { return }
@@ -90,7 +106,11 @@ struct TextRules {
     for (number, id, isCharacters, order) in bounds {
       guard let bound = options.bits(number) else { continue }
       let words = order == 0 ? "" : order > 0 ? "at least " : "at most "
-      add(id, "must be \(words)\(bound) \(isCharacters ? "characters" : "bytes")") { bytes in
+      let lengths = (order < 0 ? 0 : bound)...(order > 0 ? UInt64.max : bound)
+      add(
+        id, "must be \(words)\(bound) \(isCharacters ? "characters" : "bytes")",
+        demanding: .length(lengths, isCharacters: isCharacters)
+      ) { bytes in
         // The bytes that continue a character are not counted.
         let length = UInt64(isCharacters ? bytes.count { $0 & 0xc0 != 0x80 } : bytes.count)
         return order == 0 ? length == bound : order > 0 ? length >= bound : length <= bound
@@ -108,7 +128,7 @@ struct TextRules {
     }
     let message = "\(isText ? "does not" : "must") match regex pattern `\(source)`"
     rules.append(
-      Rule(id) { (contents, run) throws(LanguageError) in
+      Rule(id, demanding: .pattern(pattern)) { (contents, run) throws(LanguageError) in
         guard case .value(let value) = contents, let octets = value.octets else { return nil }
         guard let text = String(validating: octets, as: UTF8.self) else {
           throw LanguageError("the value must be UTF-8 to match a regular expression")

@@ -2,20 +2,23 @@ import RPCurlBase
 import RPCurlProtobuf
 
 /// The compiled rules of a message type.
-struct TypeRules: Sendable {
+package struct TypeRules: Sendable {
   /// Fields of which at most one, or exactly one, must be set.
-  struct Choice: Sendable {
-    let fields: [Field]
+  package struct Choice: Sendable {
+    package let fields: [Field]
     let isRequired: Bool
   }
 
   /// Rules of the whole message.
   var rules: [Rule] = []
-  var choices: [Choice] = []
+  package private(set) var choices: [Choice] = []
   /// The oneofs of which a field must be set: their indices and names.
   var requiredOneofs: [(index: Int, name: String)] = []
   /// The fields that have rules, or messages that may have them.
-  var fields: [(field: Field, rules: ValueRules)] = []
+  package private(set) var fields: [(field: Field, rules: ValueRules)] = []
+
+  /// Whether there are rules about several fields.
+  package var hasMessageRules: Bool { !rules.isEmpty || !choices.isEmpty || !requiredOneofs.isEmpty }
 
   /// Compiles the rules of a type.
   ///
@@ -61,16 +64,19 @@ struct TypeRules: Sendable {
 }
 
 /// The rules of message types, compiled once for each.
-final class RuleBook: Sendable {
+package final class RuleBook: Sendable {
   private let types = Locked<[String: (type: MessageType, rules: TypeRules)]>([:])
   private let warned = Locked<Set<String>>([])
+
+  /// Makes an empty book.
+  package init() {}
 
   /// The rules of a type.
   ///
   /// - Parameters:
   ///   - type: The type.
   ///   - warn: Receives why rules are skipped, when they are compiled.
-  func rules(of type: MessageType, _ warn: (String) -> Void) -> TypeRules? {
+  package func rules(of type: MessageType, _ warn: (String) -> Void) -> TypeRules? {
     let name = type.name
     if let found = types.withLock({ $0[name] }), found.type == type { return found.rules }
     var problems: [String] = []

@@ -3,7 +3,7 @@ import RPCurlLanguage
 import RPCurlProtobuf
 
 /// The compiled rules of a field, or of the elements, keys or values of one.
-struct ValueRules: Sendable {
+package struct ValueRules: Sendable {
   /// Whether nothing is validated, not even the messages in it.
   var isIgnored = false
   /// Whether the rules do not apply to a field that is not set, or to an element that is zero.
@@ -11,17 +11,20 @@ struct ValueRules: Sendable {
   /// Whether the rules do not apply to a zero value that is set either.
   var ignoresEmpty = false
   /// Whether the field must be set.
-  var isRequired = false
+  package internal(set) var isRequired = false
   /// The rules of the value; those of a list or map apply to it as a whole.
   var rules: [Rule] = []
   /// The rules of the elements of a list; empty or one.
-  var items: [ValueRules] = []
+  package internal(set) var items: [ValueRules] = []
   /// The rules of the keys of a map; empty or one.
-  var keys: [ValueRules] = []
+  package internal(set) var keys: [ValueRules] = []
   /// The rules of the values of a map; empty or one.
-  var values: [ValueRules] = []
+  package internal(set) var values: [ValueRules] = []
   /// Whether the messages in it are validated by the rules of their types.
   var validatesMessages = false
+
+  /// What the rules demand.
+  package var demands: [Demand] { rules.compactMap(\.demand) }
 
   /// Whether there is nothing to validate.
   var isEmpty: Bool {
@@ -187,7 +190,7 @@ struct RuleCompiler {
     [(least, "min"), (most, "max")].compactMap { number, order in
       guard let bound = options.bits(number) else { return nil }
       let (id, message) = texts(order, bound)
-      return Rule(id) { contents, _ in
+      return Rule(id, demanding: .count(order == "min" ? bound...UInt64.max : 0...bound)) { contents, _ in
         let count = UInt64(contents.count)
         return (order == "min" ? count >= bound : count <= bound) ? nil : message
       }
@@ -200,7 +203,7 @@ struct RuleCompiler {
       return
     }
     result.rules.append(
-      Rule("repeated.unique") { contents, _ in
+      Rule("repeated.unique", demanding: .unique) { contents, _ in
         guard case .list(let values) = contents else { return nil }
         var seen: Set<[UInt8]> = []
         let isUnique = values.allSatisfy { value in value.identity.map { seen.insert($0).inserted } ?? true }
@@ -240,7 +243,7 @@ extension FieldContents {
 extension Rule {
   /// The rule for the value in a message such as `google.protobuf.StringValue`.
   fileprivate func unwrapping(_ field: Field) -> Rule {
-    Rule(id) { [test] (contents, run) throws(LanguageError) in
+    Rule(id, demanding: demand) { [test] (contents, run) throws(LanguageError) in
       guard case .value(.message(let message)) = contents else { return nil }
       var inner = message.contents(of: field)
       if case .unset = inner, let zero = field.defaultValue { inner = .value(zero) }
