@@ -6,10 +6,17 @@ import RPCurlServer
 
 /// A service of gRPC itself to which the schema responds: reflection, and the health of a server without a target.
 enum LocalService {
-  case health(ProxySchema)
+  case health(HealthMethod, ProxySchema)
   case reflection(ProxySchema)
 
-  private static let healthCheck = MethodName(service: "grpc.health.v1.Health", method: "Check")
+  /// A method of the health service.
+  enum HealthMethod: String {
+    case check = "Check"
+    case list = "List"
+    case watch = "Watch"
+  }
+
+  private static let health = "grpc.health.v1.Health"
   static let reflection = [
     "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection",
   ]
@@ -18,8 +25,8 @@ enum LocalService {
   ///
   /// - Parameter isLocal: Whether there is no server that could respond.
   init?(_ method: MethodName, _ schema: ProxySchema, isLocal: Bool) {
-    if isLocal, method == Self.healthCheck {
-      self = .health(schema)
+    if isLocal, method.service == Self.health, let health = HealthMethod(rawValue: method.method) {
+      self = .health(health, schema)
     } else if !schema.isReflected, Self.reflection.contains(method.service) {
       self = .reflection(schema)
     } else {
@@ -27,10 +34,13 @@ enum LocalService {
     }
   }
 
+  /// Whether the call stays open after the response, until the client or the server ends it.
+  var staysOpen: Bool { if case .health(.watch, _) = self { true } else { false } }
+
   /// The response to a message, both in JSON.
   func respond(to request: [UInt8]) throws -> JSONValue {
     switch self {
-    case .health(let schema): return try schema.health(of: JSONValue(parsing: request))
+    case .health(let method, let schema): return try schema.health(method, JSONValue(parsing: request))
     case .reflection(let schema): return try schema.respond(to: JSONValue(parsing: request))
     }
   }
@@ -44,22 +54,39 @@ final class LocalServiceCall: StreamHandler {
   /// Each response may be as large as the schema.
   private static let maxMessages = 1000
   private var messageCount = 0
+  /// Called when a call that stays open has ended.
+  var onEnd: () -> Void = {}
 
   init(_ service: LocalService, _ method: MethodDescriptor, _ responder: ServerResponder) {
     (self.service, self.method, self.responder) = (service, method, responder)
   }
 
+  /// Ends a call that stays open, since the server stops: its services are not served any more.
+  func stop(_ error: RPCError) {
+    if messageCount > 0 { send(JSONValue([("status", .string("NOT_SERVING"))])) }
+    end(error)
+  }
+
+  private func end(_ error: RPCError?) {
+    responder.end(ResponseEnd(error: error))
+    onEnd()
+  }
+
   func receive(body: RawSpan) {
     responder.receive(body, respond)
-    if let error = responder.failure { responder.end(ResponseEnd(error: error)) }
+    if let error = responder.failure { end(error) }
   }
 
   func receiveEnd() {
     responder.receiveEnd(respond)
-    responder.end(ResponseEnd(error: responder.failure))
+    guard !service.staysOpen || messageCount == 0 || responder.failure != nil else { return }
+    end(responder.failure)
   }
 
-  func receiveReset(_ reason: ResetReason) { responder.close() }
+  func receiveReset(_ reason: ResetReason) {
+    responder.close()
+    onEnd()
+  }
 
   func resume() { responder.wantRequest(true) }
 
@@ -70,7 +97,14 @@ final class LocalServiceCall: StreamHandler {
         RPCError(.resourceExhausted, "more than \(Self.maxMessages) requests in a stream", origin: .client))
     }
     do {
-      let response = try service.respond(to: Message(method.input, request, responder.codec).json())
+      send(try service.respond(to: Message(method.input, request, responder.codec).json()))
+    } catch {
+      responder.fail(error as? RPCError ?? RPCError(.internal, "\(method.name): \(error)", origin: .client))
+    }
+  }
+
+  private func send(_ response: JSONValue) {
+    do {
       let message = try Message(method.output, json: Array(response.text.utf8))
       let bytes = try responder.codec == .json ? message.json() : message.serialized()
       if try !responder.write(bytes.span.bytes) { responder.wantRequest(false) }
@@ -81,13 +115,30 @@ final class LocalServiceCall: StreamHandler {
 }
 
 extension ProxySchema {
-  /// The response of the health service: all services of the schema, and the server as a whole, are served.
-  fileprivate func health(of request: JSONValue) throws(RPCError) -> JSONValue {
-    if case .string(let name)? = request["service"], !name.isEmpty, !ownServiceNames.contains(name) {
-      throw RPCError(.notFound, "the schema has no service \(name)", origin: .client)
+  /// The response of the health service (grpc/health/v1/health.proto): all services of the schema, and the server as a whole, are
+  /// served.
+  fileprivate func health(
+    _ method: LocalService.HealthMethod, _ request: JSONValue
+  ) throws(RPCError) -> JSONValue {
+    let isServed = JSONValue([("status", .string("SERVING"))])
+    guard method != .list else {
+      let names = [""] + ownServiceNames
+      guard names.count <= Self.maxListedServices else {
+        throw RPCError(
+          .resourceExhausted, "the schema has more than \(Self.maxListedServices) services", origin: .client)
+      }
+      return JSONValue([("statuses", JSONValue(names.map { ($0, isServed) }))])
     }
-    return JSONValue([("status", .string("SERVING"))])
+    guard case .string(let name)? = request["service"], !name.isEmpty, !ownServiceNames.contains(name) else {
+      return isServed
+    }
+    // A client can wait for a service that a server has later.
+    if method == .watch { return JSONValue([("status", .string("SERVICE_UNKNOWN"))]) }
+    throw RPCError(.notFound, "the schema has no service \(name)", origin: .client)
   }
+
+  /// The most services in a response of `List`.
+  private static let maxListedServices = 100
 
   /// The response of the reflection service to a request (grpc/reflection/v1/reflection.proto).
   fileprivate func respond(to request: JSONValue) throws -> JSONValue {

@@ -50,6 +50,8 @@ final class ProxiedCalls {
   private let unanswered: InterceptorRegistration?
   private var methods: [PlanKey: ProxiedMethod] = [:]
   private var running: [Int: ProxiedCall] = [:]
+  /// The calls of local services that stay open.
+  private var open: [ObjectIdentifier: LocalServiceCall] = [:]
   private var count = 0
   private var failedCount = 0
   private var isOutputBehind = false
@@ -131,10 +133,23 @@ final class ProxiedCalls {
       if let method,
         let service = LocalService(inbound.request.start.method, schema, isLocal: unanswered != nil)
       {
-        return LocalServiceCall(service, method, responder)
+        return serve(LocalServiceCall(service, method, responder), staysOpen: service.staysOpen)
       }
       return start(inbound, method, responder)
     }
+  }
+
+  private func serve(_ call: LocalServiceCall, staysOpen: Bool) -> LocalServiceCall {
+    guard staysOpen else { return call }
+    let key = ObjectIdentifier(call)
+    open[key] = call
+    call.onEnd = { [weak self] in self?.open[key] = nil }
+    return call
+  }
+
+  /// Ends the calls that stay open until the server stops.
+  func endWatches(_ error: RPCError) {
+    for call in open.values { call.stop(error) }
   }
 
   /// Sends a response that is not one of a call.

@@ -63,9 +63,9 @@ package struct ProxyCommand {
       guard !isStopping else { return }
       isStopping = true
       breaks?.close()
-      client.loop.schedule(at: .now + Self.drainTime) {
-        calls.end(RPCError(.unavailable, "rpcurl was stopped", origin: .client))
-      }
+      let stopped = RPCError(.unavailable, "rpcurl was stopped", origin: .client)
+      calls.endWatches(stopped)
+      client.loop.schedule(at: .now + Self.drainTime) { calls.end(stopped) }
       listener.stop(within: Self.drainTime + .seconds(1)) { isStopped = true }
     }
     if let breaks {

@@ -559,6 +559,54 @@ def test_reflection_and_health_of_serve(served, rpcurl):
         assert status == health_pb2.HealthCheckResponse.SERVING
 
 
+def test_health_of_serve(served, rpcurl):
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+    status = health_pb2.HealthCheckResponse
+    with grpc.insecure_channel(served.address) as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        assert stub.Check(health_pb2.HealthCheckRequest(service=DEMO)).status == status.SERVING
+        error = failure(lambda channel: stub.Check(health_pb2.HealthCheckRequest(service="none")), channel)
+        assert error.code() == grpc.StatusCode.NOT_FOUND
+        for service, expected in {"": status.SERVING, DEMO: status.SERVING, "none": status.SERVICE_UNKNOWN}.items():
+            watch = stub.Watch(health_pb2.HealthCheckRequest(service=service))
+            assert next(watch).status == expected
+            watch.cancel()
+    rpcurl("--plaintext", "-d", "{}", served.address, "grpc.health.v1.Health/List").exits(0).prints(DEMO, "SERVING")
+    rpcurl("health", "--plaintext", served.address, DEMO).exits(0)
+
+
+def test_watch_of_health_reports_the_end_to_grpcio(start, descriptor_set):
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+    served = start("serve", "--descriptor-set", descriptor_set)
+    status = health_pb2.HealthCheckResponse
+    with grpc.insecure_channel(served.address) as channel:
+        watches = [health_pb2_grpc.HealthStub(channel).Watch(health_pb2.HealthCheckRequest()) for _ in range(3)]
+        assert [next(watch).status for watch in watches] == [status.SERVING] * 3
+        served.process.send_signal(signal.SIGINT)
+        assert [next(watch).status for watch in watches] == [status.NOT_SERVING] * 3
+        for watch in watches:
+            assert failure(next, watch).code() == grpc.StatusCode.UNAVAILABLE
+    assert served.process.wait() == 0
+
+
+@pytest.mark.parametrize("protocol", ["grpc-web", "connect"])
+def test_watch_of_health_ends_with_the_server(start, rpcurl, descriptor_set, protocol):
+    served = start("serve", "--descriptor-set", descriptor_set)
+    options = ["--plaintext", "--protocol", protocol, "-d", "{}"]
+    with rpcurl.start(*options, served.address, "grpc.health.v1.Health/Watch") as watch:
+        assert json.loads(watch.stdout.readline()) == {"status": "SERVING"}
+        # The client ends one of two.
+        with rpcurl.start(*options, served.address, "grpc.health.v1.Health/Watch") as other:
+            assert json.loads(other.stdout.readline()) == {"status": "SERVING"}
+            other.kill()
+        served.process.send_signal(signal.SIGINT)
+        assert json.loads(watch.stdout.readline()) == {"status": "NOT_SERVING"}
+        assert watch.wait() == 64 + 14
+    assert served.process.wait() == 0
+
+
 # The end, and errors of the command line
 
 
