@@ -78,6 +78,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
     ("line", "words"),
     [
         ("exut", "rpcurl: exut: no such command\nhint: did you mean exit?"),
+        ("proxy", "rpcurl: proxy: no such command in a session\nhint: run it in another shell: rpcurl proxy"),
         (":", "rpcurl: :: missing command\nhint: run \"help\" to list the commands"),
         ("exit 3", "rpcurl: exit: wrong usage\nhint: exit"),
         ("chain x", "hint: chain"),

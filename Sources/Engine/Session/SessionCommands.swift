@@ -164,6 +164,10 @@ extension Session {
         .usage, name, "no such command",
         hint: "to call a method, write: call \(name) {…}; open \(name) keeps a stream open")
     }
+    guard !CommandTable.names.contains(name) else {
+      return Failure(
+        .usage, name, "no such command in a session", hint: "run it in another shell: rpcurl \(name)")
+    }
     let names = words + SessionVerb.all.map(\.name)
     let longer = names.filter { $0.hasPrefix(name) }
     let nearest = longer.isEmpty ? EditDistance.nearest(to: name, among: names, limit: 1) : longer
