@@ -16,8 +16,16 @@ struct DemandedText {
   private var pattern: TextPattern?
   private var format: String?
 
+  /// Whether nothing is demanded.
+  private let isFree: Bool
+  private static let formats = [
+    "email", "hostname", "ip", "ipv6", "uri", "uuid", "ip_prefix", "ipv6_prefix", "host_and_port",
+    "protobuf_fqn",
+  ]
+
   init(_ demands: [Demand], _ random: SeededGenerator) {
     self.random = random
+    isFree = demands.isEmpty
     for demand in demands {
       switch demand {
       case .length(let lengths, isCharacters: true): characters = characters.clamped(to: lengths)
@@ -47,6 +55,10 @@ struct DemandedText {
     if let pattern, attempt % 8 != 7 {
       let more = [0, 2, 8, 32, 200][attempt / 2 % 5]
       if let example = pattern.example(repeating: more, using: &random) { return example }
+    }
+    if isFree {
+      // Expressions of CEL ask for formats too.
+      return ["", "a", example(of: Self.formats.randomElement(using: &random) ?? "")][min(attempt % 5, 2)]
     }
     let (before, inside, after) = (
       String(decoding: prefix, as: UTF8.self), String(decoding: content, as: UTF8.self),

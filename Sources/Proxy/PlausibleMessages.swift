@@ -48,21 +48,21 @@ struct PlausibleMessages {
   private mutating func message(_ type: MessageType, around: [String]) throws -> JSONValue {
     if let known = try values.value(of: type) { return known }
     let rules = book.rules(of: type) { _ in }
-    var made = try members(type, rules, around, dropsSome: false)
+    var made = try members(type, rules, around, attempt: 0)
     guard let rules, rules.hasMessageRules else { return made }
     for attempt in 1..<Self.attemptLimit {
       guard let message = Self.parse(type, made), breaks({ $0.validate(message) }), canTryAgain() else {
         break
       }
       // Rules about several fields often hold if some are not set.
-      made = try members(type, rules, around, dropsSome: attempt % 2 == 1)
+      made = try members(type, rules, around, attempt: attempt)
     }
     return made
   }
 
-  /// - Parameter dropsSome: Whether fields that are not required are set by chance.
+  /// - Parameter attempt: How often the message was made before. In every second one, fields are set by chance.
   private mutating func members(
-    _ type: MessageType, _ rules: TypeRules?, _ around: [String], dropsSome: Bool
+    _ type: MessageType, _ rules: TypeRules?, _ around: [String], attempt: Int
   ) throws -> JSONValue {
     let fields = try type.fields()
     let own = Dictionary((rules?.fields ?? []).map { ($0.field.number, $0.rules) }) { $1 }
@@ -73,7 +73,8 @@ struct PlausibleMessages {
     for choice in oneofs + (rules?.choices.map(\.fields) ?? []) {
       let possible = choice.filter { !excluded.contains($0.number) }
       let chosen =
-        possible.filter { !isTooDeep($0, own[$0.number], inside) }.randomElement(using: &values.random)
+        possible.first { own[$0.number]?.isRequired == true }
+        ?? possible.filter { !isTooDeep($0, own[$0.number], inside) }.randomElement(using: &values.random)
         ?? possible.first
       excluded.formUnion(choice.lazy.map(\.number).filter { $0 != chosen?.number })
     }
@@ -81,10 +82,12 @@ struct PlausibleMessages {
     for field in fields where !excluded.contains(field.number) {
       let rules = own[field.number]
       let isRequired = field.isRequired || rules?.isRequired == true
-      if dropsSome, !isRequired, field.oneofIndex == nil, Bool.random(using: &values.random) { continue }
+      if attempt % 2 == 1, !isRequired, field.oneofIndex == nil, Bool.random(using: &values.random) {
+        continue
+      }
       if isTooDeep(field, rules, inside) { continue }
       fieldCount += 1
-      if let value = try value(field, rules, type, inside) {
+      if let value = try value(field, rules, type, inside, attempt: attempt) {
         members.append(JSONValue.Member(name: field.jsonName, value: value))
       }
     }
@@ -106,9 +109,10 @@ struct PlausibleMessages {
 
   /// A value of a field; nil if all break a rule, and none does not.
   private mutating func value(
-    _ field: Field, _ rules: ValueRules?, _ type: MessageType, _ inside: [String]
+    _ field: Field, _ rules: ValueRules?, _ type: MessageType, _ inside: [String], attempt: Int
   ) throws -> JSONValue? {
-    var made = try value(field, rules, inside, attempt: 0)
+    // Rules of a message may be about fields that have none.
+    var made = try value(field, rules, inside, attempt: rules == nil ? attempt : 0)
     guard let rules else { return made }
     for attempt in 1..<Self.attemptLimit {
       let member = JSONValue.object([JSONValue.Member(name: field.jsonName, value: made)])
@@ -118,7 +122,7 @@ struct PlausibleMessages {
       guard canTryAgain() else { break }
       made = try value(field, rules, inside, attempt: attempt)
     }
-    return breaks({ $0.validate(field, of: Message(type), rules) }) ? made : nil
+    return field.isRequired || breaks { $0.validate(field, of: Message(type), rules) } ? made : nil
   }
 
   private mutating func value(
@@ -126,7 +130,7 @@ struct PlausibleMessages {
   ) throws -> JSONValue {
     if field.isMap, let key = field.mapKey, let value = field.mapValue {
       var members: [JSONValue.Member] = []
-      for name in try keys(key, rules) {
+      for name in try keys(key, rules, attempt) {
         let value = try element(value, rules?.values.first, named: field.name, inside)
         members.append(JSONValue.Member(name: name, value: value))
       }
@@ -138,7 +142,7 @@ struct PlausibleMessages {
     let isUnique = rules?.demands.contains { if case .unique = $0 { true } else { false } } ?? false
     var elements: [JSONValue] = []
     var seen: Set<String> = []
-    for index in 0..<count(rules) {
+    for index in 0..<count(rules, attempt) {
       var made = try element(field, rules?.items.first, named: field.name, inside)
       for attempt in 1..<Self.attemptLimit where isUnique && seen.contains(made.text) {
         guard canTryAgain() else { break }
@@ -154,9 +158,9 @@ struct PlausibleMessages {
     return .array(elements)
   }
 
-  private mutating func keys(_ key: Field, _ rules: ValueRules?) throws -> [String] {
+  private mutating func keys(_ key: Field, _ rules: ValueRules?, _ first: Int) throws -> [String] {
     var names: [String] = []
-    for index in 0..<count(rules) {
+    for index in 0..<count(rules, first) {
       for attempt in 0..<Self.attemptLimit {
         let simple: JSONValue =
           key.kind == .bool
@@ -178,9 +182,10 @@ struct PlausibleMessages {
     return names
   }
 
-  private mutating func count(_ rules: ValueRules?) -> Int {
-    guard let counts = rules?.counts else { return Self.elementCount }
-    let count = min(max(UInt64(Self.elementCount), counts.lowerBound), counts.upperBound)
+  private mutating func count(_ rules: ValueRules?, _ attempt: Int) -> Int {
+    let counts = rules?.counts ?? 0...UInt64.max
+    let usual = attempt == 0 ? Self.elementCount : Int.random(in: 0...6, using: &values.random)
+    let count = min(max(UInt64(usual), counts.lowerBound), counts.upperBound)
     return Int(min(count, UInt64(Self.elementLimit)))
   }
 

@@ -31,7 +31,7 @@ struct PlausibleValues {
     switch field.kind {
     case .bool: return .bool(Bool.random(using: &random))
     case .string:
-      if demands.isEmpty { return .string(text(words)) }
+      if demands.isEmpty, attempt % 3 == 0 { return .string(text(words)) }
       var maker = DemandedText(demands, random)
       defer { random = maker.random }
       return .string(maker.text(around: text(words), attempt))
@@ -47,7 +47,11 @@ struct PlausibleValues {
       return field.enumType?.name == "google.protobuf.NullValue" ? .null : .number("\(chosen?.number ?? 0)")
     case .double, .float: return .number(real(field.kind, words, demands))
     default:
-      guard let range = demands.range else { return .number("\(whole(words))") }
+      guard let range = demands.range else {
+        // Small numbers meet more expressions.
+        let few = field.kind.isUnsigned ? 0...3 : -1...3
+        return .number("\(attempt % 3 == 1 ? Int.random(in: few, using: &random) : whole(words))")
+      }
       return .number("\(whole(in: range, Self.limits(field.kind), step: 1))")
     }
   }
@@ -191,6 +195,8 @@ struct PlausibleValues {
         guard let type, try type.wellKnown() != nil else { return .object([member]) }
         return .object([member, .init(name: "value", value: try message(type, words, [], 0))])
       }
+      // A message of no type, if the schema lacks this one.
+      guard (try? type.relative(named: "google.protobuf.Empty")) != nil else { return .object([]) }
       return .object([
         JSONValue.Member(name: "@type", value: .string("type.googleapis.com/google.protobuf.Empty"))
       ])
@@ -256,4 +262,13 @@ extension [Demand] {
 extension Ordinal {
   fileprivate var whole: Int128? { if case .integer(let value) = self { value } else { nil } }
   fileprivate var real: Double? { if case .real(let value) = self, value.isFinite { value } else { nil } }
+}
+
+extension FieldKind {
+  fileprivate var isUnsigned: Bool {
+    switch self {
+    case .uint32, .uint64, .fixed32, .fixed64: true
+    default: false
+    }
+  }
 }
