@@ -98,8 +98,9 @@ final class ConnectUnaryServer: ServerProtocol {
       }
       return ServerResponse(head: head, body: body)
     } catch {
-      // A method that does not exist is not found, as in other servers of Connect.
-      let status = error.code == .unimplemented && !isKnown ? 404 : HTTPStatusMapping.status(error.code)
+      // A method that does not exist is not found, as in other servers of Connect. A server shows itself that it has it.
+      let isMissing = start.map { $0.httpStatus == 404 } ?? !isKnown
+      let status = error.code == .unimplemented && isMissing ? 404 : HTTPStatusMapping.status(error.code)
       return ServerResponse(head: head(status, "application/json", end), body: ConnectError.encode(error))
     }
   }

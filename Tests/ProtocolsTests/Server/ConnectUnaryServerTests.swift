@@ -96,6 +96,14 @@ import Testing
     #expect(String(decoding: recorder.response.body, as: UTF8.self) == #"{"code":"unimplemented"}"#)
   }
 
+  @Test(arguments: [(501, 501), (200, 501), (404, 404)])
+  func statusOfAProxiedServerShowsWhetherAMethodThatTheSchemaLacksExists(own: Int, status: Int) throws {
+    var recorder = ServerRecorder(.test("application/proto"))
+    try recorder.respond(
+      ResponseStart(httpStatus: own), [], ResponseEnd(error: RPCError(.unimplemented, "", origin: .server)))
+    #expect(recorder.response.status == status)
+  }
+
   @Test func successWithoutAMessageIsAnError() throws {
     var recorder = ServerRecorder(.test("application/proto"), Self.unary)
     try recorder.respond()
