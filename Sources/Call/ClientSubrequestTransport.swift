@@ -266,8 +266,12 @@ private final class ClientSubrequestStream: SubrequestStream, CallObserver {
 package enum OpaqueMethod {
   /// Makes a descriptor whose messages have no fields, so that all fields are kept as unknown ones.
   ///
-  /// - Parameter kind: Which sides are streams.
-  package static func descriptor(of name: MethodName, _ kind: CallKind = .unary) throws -> MethodDescriptor {
+  /// - Parameters:
+  ///   - kind: Which sides are streams.
+  ///   - hasNoSideEffects: Whether it can be called by GET.
+  package static func descriptor(
+    of name: MethodName, _ kind: CallKind = .unary, hasNoSideEffects: Bool = false
+  ) throws -> MethodDescriptor {
     let parts = name.service.split(separator: ".").map(String.init)
     let package = parts.dropLast().joined(separator: ".")
     let message = "\(parts.last ?? "")OpaqueMessage"
@@ -275,7 +279,9 @@ package enum OpaqueMethod {
     // The field numbers are those of google/protobuf/descriptor.proto.
     let streams: [UInt8] =
       (kind.clientStreams ? [5 << 3, 1] : []) + (kind.serverStreams ? [6 << 3, 1] : [])
-    let method = field(1, name.method) + field(2, type) + field(3, type) + streams
+    // idempotency_level = NO_SIDE_EFFECTS
+    let options = hasNoSideEffects ? field(4, [0x90, 0x02, 1]) : []
+    let method = field(1, name.method) + field(2, type) + field(3, type) + options + streams
     let service = field(1, parts.last ?? "") + field(2, method)
     let file =
       field(1, "opaque.proto") + field(2, package) + field(4, field(1, message)) + field(6, service)

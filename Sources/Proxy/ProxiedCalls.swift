@@ -31,7 +31,10 @@ final class ProxiedCalls {
     let method: MethodName
     let protocolName: ProtocolName
     let codec: CodecName
+    let compression: Compression?
     let isGET: Bool
+    /// nil for the version that options, TLS and the kind of the method determine.
+    let httpVersion: ConnectionOptions.HTTPVersion?
   }
 
   /// The number of methods that are kept. Clients choose their names.
@@ -46,6 +49,8 @@ final class ProxiedCalls {
   private let origins: CrossOrigin
   private let serverOptions: ServerOptions
   private let unfinished: UnfinishedMessages
+  /// Whether neither an option nor TLS determines the version of HTTP.
+  private let followsVersion: Bool
   /// The innermost interceptor of a server without a target; nil if there is one.
   private let unanswered: InterceptorRegistration?
   private var methods: [PlanKey: ProxiedMethod] = [:]
@@ -78,6 +83,7 @@ final class ProxiedCalls {
     (self.options, self.settings, self.chain, self.schema) = (options, settings, chain, schema)
     (self.client, self.console, self.origins) = (client, console, origins)
     self.unanswered = unanswered
+    followsVersion = options.httpVersion == nil && !settings.target.isTLS
     unfinished = UnfinishedMessages(maxMessageBytes: settings.wire.maxMessageBytes)
     serverOptions = ServerOptions(
       maxMessageBytes: settings.wire.maxMessageBytes,
@@ -123,7 +129,9 @@ final class ProxiedCalls {
       return nil
     }
     let method = arrived.methodName.flatMap(schema.method)
-    let known = method.map { ServerMethod(kind: $0.kind, allowsGET: $0.hasNoSideEffects) }
+    let known =
+      method.map { ServerMethod(kind: $0.kind, allowsGET: $0.hasNoSideEffects) }
+      ?? (passesGET(arrived) ? ServerMethod(kind: .unary, allowsGET: true) : nil)
     switch ServerProtocols.receive(arrived, known, serverOptions) {
     case .refusal(let response):
       refuse(arrived, response, stream, fields)
@@ -135,7 +143,7 @@ final class ProxiedCalls {
       {
         return serve(LocalServiceCall(service, method, responder), staysOpen: service.staysOpen)
       }
-      return start(inbound, method, responder)
+      return start(inbound, method, responder, isPlain: head.scheme == "http")
     }
   }
 
@@ -150,6 +158,12 @@ final class ProxiedCalls {
   /// Ends the calls that stay open until the server stops.
   func endWatches(_ error: RPCError) {
     for call in open.values { call.stop(error) }
+  }
+
+  /// Whether a request of a method that the schema does not have passes by GET: the server decides whether that is allowed.
+  private func passesGET(_ head: ServerRequestHead) -> Bool {
+    head.method == "GET" && unanswered == nil
+      && (options.text(.protocolName) == nil || settings.protocolName == .connect)
   }
 
   /// Sends a response that is not one of a call.
@@ -175,12 +189,12 @@ final class ProxiedCalls {
   }
 
   private func start(
-    _ inbound: any ServerProtocol, _ method: MethodDescriptor?, _ responder: ServerResponder
+    _ inbound: any ServerProtocol, _ method: MethodDescriptor?, _ responder: ServerResponder, isPlain: Bool
   ) -> (any StreamHandler)? {
     count += 1
     let number = count
     do {
-      let proxied = try proxied(inbound.request, method)
+      let proxied = try proxied(inbound.request, method, isPlain: isPlain)
       let output = CallOutput(console.output, isDirect: true)
       let printer = prints ? CallPrinter(proxied.plan, output: output, index: number) : nil
       let observer = ProxiedCall(
@@ -220,20 +234,31 @@ final class ProxiedCalls {
   }
 
   /// A method, whose types are invented if the schema does not have it.
+  ///
+  /// What is not translated is for a server that the client could call itself: it has the client's codec, compression and
+  /// version of HTTP.
+  ///
+  /// - Parameter isPlain: Whether the request came without TLS.
   private func proxied(
-    _ request: RPCurlProtocols.ServerRequest, _ method: MethodDescriptor?
+    _ request: RPCurlProtocols.ServerRequest, _ method: MethodDescriptor?, isPlain: Bool
   ) throws -> ProxiedMethod {
     let protocolName = options.text(.protocolName) == nil ? request.protocolName : settings.protocolName
+    let isTranslated = protocolName != request.protocolName
     let key = PlanKey(
       method: request.start.method, protocolName: protocolName,
       codec: codec(of: request, protocolName, isKnown: method != nil),
-      isGET: request.isGET && protocolName == .connect)
+      compression: isTranslated ? settings.wire.compression : compression(of: request),
+      isGET: request.isGET && protocolName == .connect,
+      httpVersion: isTranslated || !isPlain || !followsVersion ? nil : request.isHTTP2 ? .http2 : .http1)
     if let method = methods[key] { return method }
-    let known = try method ?? OpaqueMethod.descriptor(of: key.method, request.kind ?? .bidiStreaming)
+    let known =
+      try method
+      ?? OpaqueMethod.descriptor(
+        of: key.method, request.kind ?? .bidiStreaming, hasNoSideEffects: key.isGET)
     var plan = try CallPlan(
-      options, settings.with(protocolName, key.codec, usesGET: key.isGET), (schema.pool, known),
-      reflection: nil,
-      sharesConnection: true)
+      options, settings.with(protocolName, key.codec, key.compression, usesGET: key.isGET),
+      (schema.pool, known), reflection: nil, sharesConnection: true)
+    if let version = key.httpVersion { plan.connection.httpVersion = version }
     plan.chain = chain
     var call = try plan.request(
       log: console.log(showingDebug: settings.verbosity > 1), onFinding: { _ in }, nil)
@@ -246,12 +271,19 @@ final class ProxiedCalls {
     return proxied
   }
 
-  /// The codec of the call that is made: that of the client, but few servers of gRPC have another than protobuf.
+  /// The codec of a call. Few servers of gRPC have another than protobuf: what is translated for them has that.
   private func codec(
     of request: RPCurlProtocols.ServerRequest, _ protocolName: ProtocolName, isKnown: Bool
   ) -> CodecName {
     if options.text(.codec) != nil { return settings.wire.codec }
-    return isKnown && protocolName != .connect ? .proto : request.start.codec
+    let isTranslated = protocolName != request.protocolName
+    return isTranslated && isKnown && protocolName != .connect ? .proto : request.start.codec
+  }
+
+  /// The compression of a call that is not translated.
+  private func compression(of request: RPCurlProtocols.ServerRequest) -> Compression? {
+    guard options.text(.compression) == nil else { return settings.wire.compression }
+    return request.compression.flatMap { $0.whyUnwritable == nil ? $0 : nil }
   }
 
   /// What the suite will have of a call; nil if it does not record it. Clients ask for the schema by themselves.

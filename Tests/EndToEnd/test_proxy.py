@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import gzip
 import itertools
 import json
 import re
@@ -13,8 +14,11 @@ from queue import Queue
 
 import grpc
 import pytest
+import raw_http2
 from harness import PATIENCE_SECONDS, Caller, Proxy, closed_port, wait_until
 from harness.grpcio import ECHO, ECHO_STREAM, serve
+from harness.servers import QuietHandler, http_server
+from harness.wire import envelope
 
 import demo_pb2 as demo
 from google.rpc import error_details_pb2, status_pb2
@@ -280,7 +284,9 @@ CLIENTS = [
 @pytest.mark.parametrize(("protocol", "codec", "version"), CLIENTS)
 def test_translation(shared, demo_call, grpc_server, connect_server, target, protocol, codec, version):
     server = grpc_server if target == "grpc" else connect_server
-    proxy = shared("proxy", "--protocol", target, server.url)
+    # What is not translated has the codec of the client, and grpcio has no JSON.
+    options = ["--codec", "proto"] if protocol == target == "grpc" else []
+    proxy = shared("proxy", "--protocol", target, *options, server.url)
     call = demo_call(proxy, protocol, "--codec", codec, version)
     call("Hello", data={"name": "Ada"}).exits(0).prints("Hello, Ada!")
     call("Find", data={"id": "9"}).exits(69).reports('no item "9"', "ITEM_NOT_FOUND")
@@ -314,7 +320,7 @@ def test_text_form_of_grpc_web(proxy, rpcurl, descriptor_set):
 def curl(*arguments: object) -> tuple[int, dict[str, str], str]:
     """The status, the headers and the body of a response."""
     done = subprocess.run(["curl", "-sS", "-i", "--max-time", "60", *map(str, arguments)], capture_output=True, check=True)
-    head, _, body = done.stdout.decode().partition("\r\n\r\n")
+    head, _, body = done.stdout.decode(errors="replace").partition("\r\n\r\n")
     first, *fields = head.split("\r\n")
     return int(first.split()[1]), {name.lower(): value for name, _, value in (field.partition(": ") for field in fields)}, body
 
@@ -332,6 +338,102 @@ def test_curl_with_connect(proxy):
     # Side effects.
     status, headers, _ = curl(f"{proxy.url}/{DEMO}/Fail?{query}")
     assert (status, headers["allow"]) == (405, "POST")
+
+
+# Calls that are not translated
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[tuple[str, list[tuple[str, str, dict[str, str], bytes]]]]:
+    """A server that has HTTP/1.1 only and responds with what it receives, and its requests."""
+    requests: list[tuple[str, str, dict[str, str], bytes]] = []
+
+    class Handler(QuietHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            if self.headers.get("transfer-encoding") == "chunked":
+                while length := int(self.rfile.readline(), 16):
+                    body += self.rfile.read(length)
+                    self.rfile.readline()
+                self.rfile.readline()
+            requests.append((self.command, self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(200)
+            self.send_header("content-type", self.headers.get("content-type", "application/json"))
+            response = body if self.command == "POST" else b"{}"
+            for name in ["content-encoding", "grpc-encoding"]:
+                if name in self.headers:
+                    self.send_header(name, self.headers[name])
+            if "grpc-web" in self.headers.get("content-type", ""):
+                response += envelope(b"grpc-status: 0\r\n", 0x80)
+            self.send_header("content-length", str(len(response)))
+            self.end_headers()
+            self.wfile.write(response)
+
+        do_POST = do_GET
+
+    with http_server(Handler) as url:
+        yield url, requests
+
+
+SCHEMAS = [pytest.param(False, id="without a schema"), pytest.param(True, id="with a schema")]
+
+
+@pytest.mark.parametrize("has_schema", SCHEMAS)
+@pytest.mark.parametrize("options", [[], ["--http1.1"]])
+def test_the_compression_of_a_request_is_that_of_the_client(start, descriptor_set, tmp_path, has_schema, options):
+    request = tmp_path / "request"
+    schema = ["--descriptor-set", descriptor_set] if has_schema else []
+    with recording() as (url, requests):
+        proxy = start("proxy", *schema, *options, url)
+        send = ["--data-binary", f"@{request}", "-H"]
+        request.write_bytes(gzip.compress(b'{"name":"Ada"}'))
+        assert curl(*send, "content-type: application/json", "-H", "content-encoding: gzip", f"{proxy.url}/{DEMO}/Hello")[0] == 200
+        message = gzip.compress(b"\x0a\x03Ada")
+        request.write_bytes(envelope(message, 1))
+        fields = [*send, "content-type: application/grpc-web+proto", "-H", "grpc-encoding: gzip"]
+        assert curl(*fields, f"{proxy.url}/{DEMO}/Hello")[0] == 200
+    (_, _, unary, body), (_, _, stream, envelopes) = requests[-2:]
+    assert (unary["content-encoding"], gzip.decompress(body)) == ("gzip", b'{"name":"Ada"}')
+    assert (stream["grpc-encoding"], envelopes[0], gzip.decompress(envelopes[5:])) == ("gzip", 1, b"\x0a\x03Ada")
+
+
+@pytest.mark.parametrize("has_schema", SCHEMAS)
+def test_the_codec_of_a_call_in_the_protocol_of_its_client(start, descriptor_set, tmp_path, has_schema):
+    request = tmp_path / "request"
+    request.write_bytes(envelope(b"{}"))
+    schema = ["--descriptor-set", descriptor_set] if has_schema else []
+    with recording() as (url, requests):
+        proxy = start("proxy", *schema, url)
+        send = ["--data-binary", f"@{request}", "-H", "content-type: application/grpc-web+json"]
+        assert curl(*send, f"{proxy.url}/{DEMO}/Hello")[0] == 200
+    assert (requests[-1][2]["content-type"], requests[-1][3]) == ("application/grpc-web+json", envelope(b"{}"))
+
+
+def test_get_of_a_method_that_the_schema_lacks(start, grpc_server):
+    query = "connect=v1&encoding=json&message=%7B%7D"
+    with recording() as (url, requests):
+        proxy = start("proxy", url)
+        assert curl(f"{proxy.url}/a.B/C?{query}")[0] == 200
+    assert requests[-1][:2] == ("GET", f"/a.B/C?{query}")
+    # What is translated would be a POST, which may have side effects.
+    proxy = start("proxy", "--protocol", "grpc", grpc_server.url)
+    assert curl(f"{proxy.url}/a.B/C?{query}")[0] == 405
+
+
+def test_the_version_of_http_is_that_of_the_client(start, raw_server):
+    def respond(stream: raw_http2.Stream) -> None:
+        stream.headers([(":status", "200"), ("content-type", "application/json")])
+        stream.data(b"{}", end=True)
+
+    proxy = start("proxy", "--no-reflect", raw_server(raw_http2.handler(respond)).url)
+    assert curl("--http2-prior-knowledge", "--json", "{}", f"{proxy.url}/a.B/C")[::2] == (200, "{}")
+    with recording() as (url, requests):
+        proxy = start("proxy", "--no-reflect", url)
+        assert curl("--json", "{}", f"{proxy.url}/a.B/C")[::2] == (200, "{}")
+        assert curl("-H", "content-type: application/grpc-web+json", "--data-binary", "", f"{proxy.url}/a.B/C")[0] == 200
+    assert [body for _, _, _, body in requests] == [b"{}", b""]
 
 
 # Browsers

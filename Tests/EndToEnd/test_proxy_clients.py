@@ -58,7 +58,8 @@ def way(shared_proxy, grpc_server, connect_server) -> Callable[[str], Way]:
 
     def start(name: str) -> Way:
         is_tls, is_grpc = WAYS[name]
-        options = ["--protocol", "grpc", grpc_server.url] if is_grpc else [connect_server.url]
+        # grpcio has no other compressions than gzip and deflate.
+        options = ["--protocol", "grpc", "--compression", "gzip", grpc_server.url] if is_grpc else [connect_server.url]
         return Way(shared_proxy("proxy", *options, tls=is_tls), grpc_server if is_grpc else connect_server, is_grpc)
 
     return start

@@ -79,7 +79,7 @@ package enum ServerProtocols {
       method: name, target: "", headers: ServerHeaders.metadata(head.headers), codec: type.codec)
     let request = ServerRequest(
       protocolName: type.protocolName, start: start, kind: type.isUnary == true ? .unary : kind,
-      isGET: head.method == "GET", contentType: type.value, isText: type.isText)
+      isGET: head.method == "GET", isHTTP2: head.isHTTP2, contentType: type.value, isText: type.isText)
     return type.isUnary == true
       ? ConnectUnaryServer.receive(head, request, isKnown: kind != nil, options)
       : EnvelopeServer.receive(head, request, type.protocolName.envelopes, options)

@@ -96,6 +96,8 @@ package struct ServerRequest: Sendable {
   package let kind: CallKind?
   /// Whether it is a call of Connect by GET.
   package let isGET: Bool
+  /// Whether it came over HTTP/2.
+  package let isHTTP2: Bool
   /// The content type of the request and of the response.
   let contentType: String
   /// Whether the bodies are in base64.
@@ -103,7 +105,7 @@ package struct ServerRequest: Sendable {
   /// The message of a call by GET, perhaps compressed.
   var message: [UInt8] = []
   /// The compression of the request that its headers name.
-  var compression: Compression?
+  package internal(set) var compression: Compression?
   /// The lists of the compressions of responses that the client accepts. They are parsed only for a response that is compressed.
   var acceptedEncodings: [String] = []
 }

@@ -16,7 +16,7 @@ package struct CallPlan {
   /// The full name of the method. The name in the settings may lack the package or the service.
   package let name: MethodName
   package let pool: DescriptorPool
-  package let connection: ConnectionOptions
+  package var connection: ConnectionOptions
   package var chain = ChainSource()
   /// The messages of `-d`. A session sends its own.
   package var sources: [RequestSource] = []

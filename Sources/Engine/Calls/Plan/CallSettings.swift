@@ -149,11 +149,14 @@ package struct CallSettings {
     return wire
   }
 
-  /// These settings for calls in a protocol and a codec.
-  package func with(_ protocolName: ProtocolName, _ codec: CodecName, usesGET: Bool) -> CallSettings {
+  /// These settings for calls in a protocol, a codec and a compression.
+  package func with(
+    _ protocolName: ProtocolName, _ codec: CodecName, _ compression: Compression?, usesGET: Bool
+  ) -> CallSettings {
     var settings = self
     settings.protocolName = protocolName
     settings.wire.codec = codec
+    settings.wire.compression = compression
     settings.wire.usesGET = usesGET
     return settings
   }
@@ -209,6 +212,8 @@ package struct CallSettings {
     _ options: Invocation, _ environment: @escaping (String) -> String?
   ) throws(Failure) -> ProtocolName {
     if let chosen: ProtocolName = options.choice(.protocolName) { return chosen }
+    // A proxy calls in the protocols of its clients. gRPC could not ask for the schema over HTTP/1.1.
+    if options.command == .proxy, options.httpVersion == .http1 { return .connect }
     guard let name = environment("RPCURL_PROTOCOL"), !name.isEmpty else { return .grpc }
     guard let chosen = ProtocolName(rawValue: name) else {
       let names = ProtocolName.allCases.map(\.rawValue).joined(separator: ", ")
