@@ -79,15 +79,17 @@ package final class Listener {
   }
 
   private func ready(_ id: Int, _ readiness: Poller.Readiness) {
-    if id == Self.listening { accept() } else { connections[id]?.ready(readiness, buffer) }
+    guard id == Self.listening else {
+      connections[id]?.ready(readiness, buffer)
+      return
+    }
+    guard connections.count >= limits.connections else { return accept() }
+    endIdle()
+    setAccepting(false)
   }
 
   private func accept() {
-    while isAccepting, let services {
-      guard connections.count < limits.connections else {
-        endIdle()
-        return setAccepting(false)
-      }
+    while isAccepting, connections.count < limits.connections, let services {
       let accepted = cserver_accept(socket.descriptor)
       guard accepted >= 0 else {
         // Without descriptors or memory the client would be reported again at once: the timer tries again.

@@ -265,6 +265,9 @@ def test_idle_connections_give_way_to_a_new_one(start: Start) -> None:
     for client in first, second:
         client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
+    for client in first, second:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert client.recv(1000).startswith(b"HTTP/1.1 200 OK")
     # One has a request that is not over, so the other one is ended.
     first.sendall(b"POST /hold HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n")
     assert echo.curl("-d", "abc") == b"abc"

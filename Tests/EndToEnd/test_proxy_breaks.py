@@ -288,7 +288,7 @@ def test_cancellation_and_deadlines_of_clients_end_held_calls(piped):
     call.cancel()
     assert proxy.line() == f"1 {DEMO}/Hello no longer held: canceled: the client has canceled the call"
     assert proxy.line().startswith(f"1 {DEMO}/Hello canceled ")
-    late = proxy.client.hello("Ada", timeout=0.3)
+    late = proxy.client.hello("Ada", timeout=3)
     assert "held: request" in proxy.line()
     assert status(late)[0] == grpc.StatusCode.DEADLINE_EXCEEDED
     assert proxy.line().startswith(f"2 {DEMO}/Hello no longer held: ")

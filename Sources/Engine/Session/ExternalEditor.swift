@@ -20,7 +20,9 @@ package enum ExternalEditor {
   ) throws(Failure) -> String {
     let chosen = ["VISUAL", "EDITOR"].lazy.compactMap(environment).first { !$0.isEmpty }
     let editor = chosen ?? "vi"
-    let program = ExternalProgram(command: "\(editor) \"$1\"", name: editor)
+    // What a pipe holds are further commands, and no input of the editor.
+    let input = isatty(0) == 1 ? "" : " < /dev/null"
+    let program = ExternalProgram(command: "\(editor) \"$1\"\(input)", name: editor)
     let (status, written) = try program.run(on: text, ending: ending, environment, waitForEnd: waitForEnd)
     guard status == 0 else {
       throw Failure(.input, editor, "the editor failed; \(unchanged)", hint: "set VISUAL or EDITOR")

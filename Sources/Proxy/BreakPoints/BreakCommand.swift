@@ -1,6 +1,15 @@
 import RPCurlBase
 import RPCurlProgram
 
+extension LineWords {
+  /// Throws if arguments are left that a command does not have.
+  func end(_ command: BreakCommand) throws(Failure) {
+    guard rest.isEmpty else {
+      throw Failure(.usage, command.name, "unexpected argument \(first)", hint: "usage: \(command.usage)")
+    }
+  }
+}
+
 /// A command of the prompt of `--interactive`.
 enum BreakCommand: CaseIterable {
   case add, delete, calls, show, edit, set, proceed, fail, respond, help, quit

@@ -26,6 +26,7 @@ final class BreakInterceptor: StagedInterceptor {
   private var start: HeldToken<RequestStart, Outbound>?
   private var requestStart: RequestStart?
   private var responseHeaders = Headers()
+  private var hasResponse = false
 
   private struct Waiting {
     let value: HeldValue
@@ -81,7 +82,8 @@ final class BreakInterceptor: StagedInterceptor {
 
   func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) {
     let token = HeldToken(token)
-    wait(.response, .message(try? message.typed), message.sizeBytes) { changed in
+    wait(.response, .message(try? message.typed), message.sizeBytes) { [weak self] changed in
+      self?.hasResponse = true
       token.use { $0.proceed(message.changed(to: changed)) }
     }
   }
@@ -105,11 +107,12 @@ final class BreakInterceptor: StagedInterceptor {
     _ side: BreakPoint.Side, _ content: HeldValue.Content, _ sizeBytes: Int = 0,
     _ pass: @escaping (Message?) -> Void
   ) {
-    let value = HeldValue(
+    var value = HeldValue(
       call: number, method: call.method, side: side, content: content,
       headers: side == .request ? requestStart?.headers ?? Headers() : responseHeaders,
       responseType: call.isOpaque ? nil : call.responseType, latency: context.now - begin,
       sizeBytes: sizeBytes)
+    if case .end = content { value.hasResponse = hasResponse && !call.kind.serverStreams }
     waiting[side, default: []].append(Waiting(value: value, pass: pass))
     advance()
   }

@@ -119,21 +119,26 @@ struct BreakPoints {
       else {
         throw Failure(.usage, name, "no such break point", hint: "\(command.usage); break lists them")
       }
+      try words.end(command)
       points.remove(at: index)
-    case .calls: return [.print(held.map(shown.line))]
-    case .show: return [.print(shown.lines(try find(words.nextNumber())))]
+    case .calls:
+      try words.end(command)
+      return [.print(held.map(shown.line))]
+    case .show: return [.print(shown.lines(try findOnly(&words, command)))]
     case .edit:
-      let value = try find(words.nextNumber())
+      let value = try findOnly(&words, command)
       if let draft = value.draft { return [.edit(call: value.call, draft)] }
       return [.edit(call: value.call, try Self.json(value.message()))]
     case .set: return [.print([shown.line(try set(&words))])]
     case .proceed:
       if words.rest == "all" { return held.map(\.call).map { proceed($0) } }
-      return [proceed(try find(words.nextNumber()).call)]
+      return [proceed(try findOnly(&words, command).call)]
     case .fail: return [try fail(&words)]
     case .respond: return [try respond(&words)]
     case .help: return [.print(try BreakCommand.help(words.next()))]
-    case .quit: return [.end]
+    case .quit:
+      try words.end(command)
+      return [.end]
     }
     return []
   }
@@ -161,6 +166,13 @@ struct BreakPoints {
         hint: "held: \(held.map { "\($0.call)" }.joined(separator: ", "))")
     }
     return value
+  }
+
+  /// The value that the only argument of a command names.
+  private func findOnly(_ words: inout LineWords, _ command: BreakCommand) throws(Failure) -> HeldValue {
+    let number = words.nextNumber()
+    try words.end(command)
+    return try find(number)
   }
 
   private mutating func proceed(_ call: Int) -> Action {
@@ -205,6 +217,11 @@ struct BreakPoints {
     guard let type = value.responseType else {
       throw Failure(
         .schema, value.name, "the schema does not have the method", hint: "continue, or fail CODE MESSAGE")
+    }
+    guard !value.hasResponse else {
+      throw Failure(
+        .usage, value.name, "the client has received the message of the response",
+        hint: "continue, or fail CODE MESSAGE")
     }
     let message = try Self.message(type, words.rest, value)
     release(call: value.call)

@@ -25,6 +25,8 @@ struct HeldValue {
   var headers = Headers()
   /// The type of responses; nil if the schema does not have it.
   var responseType: MessageType?
+  /// Whether the client has received the only message of the response.
+  var hasResponse = false
   /// The time since the start of the call.
   var latency = Duration.zero
   var sizeBytes = 0

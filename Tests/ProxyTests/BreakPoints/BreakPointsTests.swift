@@ -128,6 +128,14 @@ import Testing
     #expect(try run("continue all") == [])
   }
 
+  @Test(arguments: ["continue al", "continue 99x", "show x", "edit 3 x", "calls x", "delete 1 x", "quit now"])
+  mutating func argumentsThatACommandLacksAreErrors(line: String) throws {
+    try hold()
+    let word = String(line.split(separator: " ").last ?? "")
+    #expect(failure(line).contains("unexpected argument \(word)"))
+    #expect(points.held.count == 2)
+  }
+
   @Test mutating func setsFields() throws {
     try hold()
     #expect(
@@ -189,6 +197,16 @@ import Testing
     #expect(failure("respond 4 {}").contains("the schema does not have the method"))
     #expect(try run("show 2") == ["2 test3.Greeter/Hello, end of the response:", "a: b", "aborted: no\\n"])
     #expect(try run("continue all") == ["proceed 1 nothing", "proceed 2 nothing", "proceed 4 nothing"])
+  }
+
+  @Test mutating func responseHasOneMessage() throws {
+    _ = try points.add("response Hello where status ok")
+    var end = HeldValue(call: 1, method: hello, side: .response, content: .end(ResponseEnd()))
+    end.responseType = try #require(schema[hello]).output
+    end.hasResponse = true
+    #expect(points.receive(end) == .hold)
+    #expect(failure("respond {}").contains("has received the message"))
+    #expect(try run("fail aborted") == ["fail 1 aborted: "])
   }
 
   @Test mutating func closingFailsWhatIsHeldAndHoldsNothingMore() throws {
