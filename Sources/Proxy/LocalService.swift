@@ -47,7 +47,7 @@ enum LocalService {
 }
 
 /// A call of a local service.
-final class LocalServiceCall: StreamHandler {
+final class LocalServiceCall: StreamHandler, RequestReceiver {
   private let service: LocalService
   private let method: MethodDescriptor
   private let responder: ServerResponder
@@ -59,6 +59,7 @@ final class LocalServiceCall: StreamHandler {
 
   init(_ service: LocalService, _ method: MethodDescriptor, _ responder: ServerResponder) {
     (self.service, self.method, self.responder) = (service, method, responder)
+    responder.receiver = self
   }
 
   /// Ends a call that stays open, since the server stops: its services are not served any more.
@@ -72,15 +73,12 @@ final class LocalServiceCall: StreamHandler {
     onEnd()
   }
 
-  func receive(body: RawSpan) {
-    responder.receive(body, respond)
-    if let error = responder.failure { end(error) }
-  }
+  func receive(body: RawSpan) { responder.receive(body) }
 
-  func receiveEnd() {
-    responder.receiveEnd(respond)
-    guard !service.staysOpen || messageCount == 0 || responder.failure != nil else { return }
-    end(responder.failure)
+  func receiveEnd() { responder.receiveEnd() }
+
+  func receiveRequestEnd(_ error: RPCError?) {
+    if !service.staysOpen || messageCount == 0 || error != nil { end(error) }
   }
 
   func receiveReset(_ reason: ResetReason) {
@@ -90,7 +88,7 @@ final class LocalServiceCall: StreamHandler {
 
   func resume() { responder.wantRequest(true) }
 
-  private func respond(to request: [UInt8]) {
+  func receive(request: [UInt8]) {
     messageCount += 1
     guard messageCount <= Self.maxMessages else {
       return responder.fail(

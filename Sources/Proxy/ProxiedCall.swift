@@ -7,7 +7,7 @@ import RPCurlProtocols
 import RPCurlServer
 
 /// A call that has arrived, and the one that is made of it: what one receives the other sends, as fast as both can.
-final class ProxiedCall: StreamHandler, CallObserver {
+final class ProxiedCall: StreamHandler, RequestReceiver, CallObserver {
   let number: Int
   /// Also observes the call; nil if only a line is printed.
   let printer: CallPrinter?
@@ -42,19 +42,18 @@ final class ProxiedCall: StreamHandler, CallObserver {
   func start(_ call: Call) {
     self.call = call
     printer?.call = call
+    responder.receiver = self
     call.start()
   }
 
   // MARK: From the client
 
-  func receive(body: RawSpan) {
-    responder.receive(body) { send($0) }
-    if let error = responder.failure { end(error) }
-  }
+  func receive(body: RawSpan) { responder.receive(body) }
 
-  func receiveEnd() {
-    responder.receiveEnd { send($0) }
-    if let error = responder.failure { end(error) } else { call?.finishSending() }
+  func receiveEnd() { responder.receiveEnd() }
+
+  func receiveRequestEnd(_ error: RPCError?) {
+    if let error { end(error) } else { call?.finishSending() }
   }
 
   func receiveReset(_ reason: ResetReason) {
@@ -69,7 +68,7 @@ final class ProxiedCall: StreamHandler, CallObserver {
     updateFlowControl()
   }
 
-  private func send(_ message: [UInt8]) {
+  func receive(request message: [UInt8]) {
     guard let call else { return }
     line.requestCount += 1
     recorded?.add(request: message, method.input, responder.codec)

@@ -27,8 +27,9 @@ final class ProxiedMethod {
 /// The calls of a listener: each request is checked, and becomes a call through the chain. It belongs to the loop's thread.
 final class ProxiedCalls {
   /// What differs between the calls that are made.
-  private struct PlanKey: Hashable {
+  private struct MethodKey: Hashable {
     let method: MethodName
+    let kind: CallKind
     let protocolName: ProtocolName
     let codec: CodecName
     let compression: Compression?
@@ -53,7 +54,7 @@ final class ProxiedCalls {
   private let followsVersion: Bool
   /// The innermost interceptor of a server without a target; nil if there is one.
   private let unanswered: InterceptorRegistration?
-  private var methods: [PlanKey: ProxiedMethod] = [:]
+  private var methods: [MethodKey: ProxiedMethod] = [:]
   private var running: [Int: ProxiedCall] = [:]
   /// The calls of local services that stay open.
   private var open: [ObjectIdentifier: LocalServiceCall] = [:]
@@ -244,8 +245,9 @@ final class ProxiedCalls {
   ) throws -> ProxiedMethod {
     let protocolName = options.text(.protocolName) == nil ? request.protocolName : settings.protocolName
     let isTranslated = protocolName != request.protocolName
-    let key = PlanKey(
-      method: request.start.method, protocolName: protocolName,
+    let key = MethodKey(
+      method: request.start.method, kind: method?.kind ?? request.kind ?? .bidiStreaming,
+      protocolName: protocolName,
       codec: codec(of: request, protocolName, isKnown: method != nil),
       compression: isTranslated ? settings.wire.compression : compression(of: request),
       isGET: request.isGET && protocolName == .connect,

@@ -29,8 +29,8 @@ final class ProxySchema {
   private var methods: [MethodName: MethodDescriptor] = [:]
   private var reflector: Reflector?
   private var lastAsked: MonotonicClock.Instant?
-  /// What the server has sent when it was last asked again.
-  private var lastSet: [UInt8]?
+  /// What the server has sent.
+  private var lastSet: SchemaBytes?
   /// Called when the schema has been replaced.
   var whenReplaced: () -> Void = {}
 
@@ -54,11 +54,13 @@ final class ProxySchema {
     let files = try SchemaSource.sources(options, console.error, waitLimit: options.duration(.maxTime))
     var sources = files
     var server: Server?
+    var read: SchemaBytes?
     if var reflection, options.asksServer {
       reflection.isOptional = true
       do throws(Failure) {
         if let (fetched, _) = try reflection.fetchAll() {
           sources.append(fetched)
+          read = fetched.set
           server = Server(reflection: reflection, client: client, console: console, files: files)
         }
       } catch {
@@ -71,6 +73,7 @@ final class ProxySchema {
     }
     let pool = try Self.pool(sources)
     self.init(pool, isReflected: server != nil, server)
+    lastSet = read
   }
 
   private static func pool(_ sources: [SchemaSource.Source]) throws -> DescriptorPool {
@@ -91,10 +94,12 @@ final class ProxySchema {
   private func receive(_ server: Server) {
     let result = reflector?.result
     reflector = nil
-    guard case .success(let schema)? = result, schema.descriptorSet != lastSet,
-      let pool = try? Self.pool(server.files + [server.reflection.source(of: schema)])
+    guard case .success(let schema)? = result else { return }
+    let source = server.reflection.source(of: schema)
+    guard lastSet?.bytes.elementsEqual(source.set.bytes) != true,
+      let pool = try? Self.pool(server.files + [source])
     else { return }
-    (self.pool, lastSet) = (pool, schema.descriptorSet)
+    (self.pool, lastSet) = (pool, source.set)
     methods = [:]
     let text = "rpcurl: the schema of \(server.reflection.target.name) was read again"
     server.console.error.remark(TerminalText.escape(text) + "\n")

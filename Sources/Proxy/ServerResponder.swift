@@ -13,6 +13,15 @@ final class UnfinishedMessages {
   init(maxMessageBytes: Int) { limit = min(maxMessageBytes, .max / Self.messageCount) * Self.messageCount }
 }
 
+/// Receives what a client sends in a call.
+protocol RequestReceiver: AnyObject {
+  /// Receives a message in the client's codec.
+  func receive(request message: [UInt8])
+
+  /// Receives the end of the request; with an error, it is invalid. Called once, last.
+  func receiveRequestEnd(_ error: RPCError?)
+}
+
 /// The server's side of one call: its protocol, and the HTTP stream that it writes to.
 final class ServerResponder {
   private let stream: ServerStream
@@ -21,11 +30,21 @@ final class ServerResponder {
   let codec: CodecName
   /// The fields that each head of the response has.
   private let fields: Headers
+  /// Receives the request.
+  weak var receiver: (any RequestReceiver)?
   /// Why the request is invalid. The rest of it is ignored.
-  private(set) var failure: RPCError?
+  private var failure: RPCError?
   private var isOver = false
   private let unfinished: UnfinishedMessages
-  /// The bytes of the body since the last whole message.
+  /// Whether the receiver does not take messages now.
+  private var isPaused = false
+  private var isReading = false
+  /// The bytes of the body that arrived during a pause. The window of the stream limits them; as messages, they would take much more.
+  private var waiting: [UInt8] = []
+  private var hasWholeBody = false
+  /// Whether the receiver has received the end.
+  private var isReceived = false
+  /// The bytes of the body since the last message that was delivered.
   private var unfinishedBytes = 0 {
     didSet { unfinished.bytes += unfinishedBytes - oldValue }
   }
@@ -43,55 +62,97 @@ final class ServerResponder {
   // MARK: The request
 
   /// Receives a piece of the body.
-  func receive(_ body: RawSpan, _ deliver: ([UInt8]) -> Void) {
-    guard failure == nil, !isOver else { return }
-    var offset = 0
+  func receive(_ body: RawSpan) {
+    guard !isReceived else { return }
     unfinishedBytes += body.byteCount
-    do throws(RPCError) {
-      while failure == nil, !isOver, offset < body.byteCount {
-        var isWhole = false
-        try inbound.receive(body: body, from: &offset) {
-          isWhole = true
-          deliver($0.copyBytes())
-        }
-        if isWhole { unfinishedBytes = body.byteCount - offset }
-      }
-      guard unfinished.bytes <= unfinished.limit else {
-        throw RPCError(
+    var read = 0
+    if !isPaused, waiting.isEmpty { read = readMessages(of: body) }
+    if read < body.byteCount { body.extracting(droppingFirst: read).withUnsafeBytes { waiting += $0 } }
+    if unfinished.bytes > unfinished.limit {
+      fail(
+        RPCError(
           .resourceExhausted, "the unfinished messages of all calls have more than \(unfinished.limit) bytes",
-          origin: .client)
-      }
-    } catch {
-      fail(error)
+          origin: .client))
     }
+    reportEnd()
   }
 
   /// Receives the end of the body.
-  func receiveEnd(_ deliver: ([UInt8]) -> Void) {
-    guard failure == nil, !isOver else { return }
+  func receiveEnd() {
+    hasWholeBody = true
+    reportEnd()
+  }
+
+  /// Pauses or resumes the request.
+  func wantRequest(_ isWanted: Bool) {
+    isPaused = !isWanted
+    guard isWanted else { return stream.pauseReading() }
+    // The receiver may pause again, and it may be one that is called from here.
+    if !isReading {
+      readWaiting()
+      reportEnd()
+    }
+    if !isPaused { stream.resumeReading() }
+  }
+
+  private func readWaiting() {
+    guard !waiting.isEmpty else { return }
+    let body = waiting
+    waiting = []
+    let read = readMessages(of: body.span.bytes)
+    waiting = Array(body[read...])
+  }
+
+  /// Delivers messages until the receiver pauses; returns how many bytes were read.
+  private func readMessages(of body: RawSpan) -> Int {
+    isReading = true
+    defer { isReading = false }
+    var offset = 0
     do throws(RPCError) {
-      try inbound.receiveEnd { deliver($0.copyBytes()) }
-      unfinishedBytes = 0
+      while !isPaused, !isReceived, failure == nil, offset < body.byteCount {
+        var isWhole = false
+        try inbound.receive(body: body, from: &offset) {
+          isWhole = true
+          receiver?.receive(request: $0.copyBytes())
+        }
+        if isWhole { unfinishedBytes = body.byteCount - offset }
+      }
     } catch {
       fail(error)
     }
+    return offset
+  }
+
+  /// Reports the end of the request, or why it is invalid, once.
+  private func reportEnd() {
+    guard !isReceived, !isReading else { return }
+    if failure == nil {
+      guard hasWholeBody, waiting.isEmpty else { return }
+      do throws(RPCError) {
+        try inbound.receiveEnd { receiver?.receive(request: $0.copyBytes()) }
+      } catch {
+        fail(error)
+      }
+    }
+    guard !isReceived else { return }
+    endRequest()
+    receiver?.receiveRequestEnd(failure)
   }
 
   /// The request is invalid.
   func fail(_ error: RPCError) {
     if failure == nil { failure = error }
-    unfinishedBytes = 0
   }
 
-  /// Pauses or resumes the body of the request.
-  func wantRequest(_ isWanted: Bool) {
-    if isWanted { stream.resumeReading() } else { stream.pauseReading() }
+  private func endRequest() {
+    isReceived = true
+    (waiting, unfinishedBytes) = ([], 0)
   }
 
   /// The client has gone.
   func close() {
     isOver = true
-    unfinishedBytes = 0
+    endRequest()
   }
 
   // MARK: The response

@@ -566,6 +566,18 @@ def test_target_without_reflection(start, start_server, rpcurl, descriptor_set):
     rpcurl("-d", '{"name":"Ada"}', f"{proxy.url}/{DEMO}/Hello").exits(0).prints("Hello, Ada!")
 
 
+def test_kind_of_a_method_that_the_schema_lacks_is_that_of_each_call(start, start_server):
+    server = start_server("grpc_server.py", "--no-reflection")
+    proxy = start("proxy", "--protocol", "grpc", server.url)
+    url = f"{proxy.url}/{DEMO}/Chat"
+    for _ in range(2):
+        # Connect's unary request says that the method is unary.
+        subprocess.run(["curl", "-s", "-H", "content-type: application/proto", "-d", "", url], capture_output=True, check=True)
+        with grpc.insecure_channel(proxy.address) as channel:
+            replies = chat(channel)(iter([demo.ChatRequest(text="a"), demo.ChatRequest(text="b")]))
+            assert [reply.text for reply in replies] == ["you said: a", "you said: b"]
+
+
 def test_target_that_lacks_the_protocol(shared, grpc_server, demo_call):
     proxy = shared("proxy", grpc_server.url)
     result = demo_call(proxy, "connect")("Hello", data={"name": "Ada"})

@@ -71,7 +71,8 @@ import Testing
 
   @Test(arguments: [
     ("v", "1", "u[\"k\"]", "2", "u[\"k\"]: the variables of stubs would have more than 1 values", 1, 100),
-    ("v", "\"12345\"", "u.k", "\"12\"", "u.k: the variables of stubs would have more than 11 bytes", 9, 11),
+    ("v", "\"12345\"", "u.k", "\"12\"", "u.k: the variables of stubs would have more than 71 bytes", 9, 71),
+    ("v", "1", "u.k", "[0,0]", "u.k: the variables of stubs would have more than 128 bytes", 9, 128),
     ("v", "[1]", "v.k", "2", "v.k: v is not an object: [1]", 9, 100),
   ])
   func refusals(

@@ -3,7 +3,7 @@ import RPCurlProtobuf
 
 /// The variables of stubs, which all calls of a run share. Clients choose keys and values: both are limited.
 struct StubVariables: Sendable {
-  /// The most values, and bytes of their JSON with their keys.
+  /// The most values, and bytes of memory that they take, with their keys.
   struct Limit: Sendable {
     var values = 100_000
     var bytes = 64 << 20
@@ -16,7 +16,7 @@ struct StubVariables: Sendable {
 
     init(_ key: String, _ value: JSONValue) {
       (self.key, self.value) = (key, value)
-      byteCount = key.utf8.count + value.text.utf8.count
+      byteCount = key.utf8.count + value.memoryBytes
     }
   }
 
@@ -54,7 +54,7 @@ struct StubVariables: Sendable {
     }
 
     var valueCount: Int { value == nil ? elements.count : 1 }
-    var byteCount: Int { value?.text.utf8.count ?? elements.values.reduce(0) { $0 + $1.element.byteCount } }
+    var byteCount: Int { value?.memoryBytes ?? elements.values.reduce(0) { $0 + $1.element.byteCount } }
   }
 
   private let limit: Limit
@@ -146,6 +146,19 @@ extension FieldPath.Step {
     case .subscripted(.string(let key)): key
     case .subscripted(let key): "\(key)"
     case .extension, .any, .each: nil
+    }
+  }
+}
+
+extension JSONValue {
+  /// About how much memory the value takes, in bytes: a list of small numbers takes many times its text.
+  fileprivate var memoryBytes: Int {
+    let own = 32
+    return switch self {
+    case .array(let values): values.reduce(own) { $0 + $1.memoryBytes }
+    case .object(let members): members.reduce(own) { $0 + $1.name.utf8.count + $1.value.memoryBytes }
+    case .string(let text), .number(let text): own + text.utf8.count
+    default: own
     }
   }
 }

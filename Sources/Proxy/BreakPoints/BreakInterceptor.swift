@@ -11,7 +11,7 @@ import RPCurlProtocols
 final class BreakInterceptor: StagedInterceptor {
   let stages: Stages
   let messages: MessageAccesses
-  let requirements = InterceptorRequirements(holdsForLong: true)
+  let requirements: InterceptorRequirements
   private let number: Int
   private let call: CallFacts
   private let context: CallContext
@@ -39,6 +39,9 @@ final class BreakInterceptor: StagedInterceptor {
   ) {
     (self.number, self.call, self.context, self.controller) = (number, call, context, controller)
     begin = context.now
+    // What follows a held value waits in the chain, which needs less memory for it. The start of another request waits here for the
+    // message that follows it.
+    requirements = InterceptorRequirements(isSerial: call.kind.clientStreams, holdsForLong: true)
     stages = Stages(
       (sides.contains(.request) ? [Stages.request] : []) + (sides.contains(.response) ? [.response] : []))
     messages = MessageAccesses(call.isOpaque ? .none : .changeTyped)

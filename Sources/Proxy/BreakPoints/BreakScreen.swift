@@ -45,7 +45,7 @@ final class BreakScreen {
     defer {
       console.terminal.aside = nil
       input.close()
-      flusher.finish()
+      flusher.handOver()
       console.error.release()
     }
     input.onLine = { [weak self] in self?.take(.line($0)) }

@@ -23,10 +23,20 @@ package final class OutputFlusher {
 
   /// Stops. Output is then written by waiting for the reader.
   package func finish() {
+    stop()
+    output.flush()
+  }
+
+  /// Stops without waiting for the reader: another flusher follows, which notices by itself whether the reader is behind.
+  package func handOver() {
+    stop()
+    if isBehind { onChange(false) }
+  }
+
+  private func stop() {
     loop.beforeWait = { false }
     output.whenFull = nil
     if isBehind { loop.unwatchWriting(output.descriptor) }
-    output.flush()
   }
 
   /// Flushes what the reader accepts. Returns whether it has caught up.
