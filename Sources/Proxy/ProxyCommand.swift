@@ -101,6 +101,11 @@ package struct ProxyCommand {
       guard texts.isEmpty else { throw Failure(.usage, "--break", "requires --interactive") }
       return nil
     }
+    guard options.format == nil else {
+      throw Failure(
+        .usage, "--interactive", "cannot be combined with --format",
+        hint: "what the prompt prints would stand among the output; -v shows the calls")
+    }
     let shown = ShownValues(
       encoding: settings.jsonEncoding, secretNames: settings.showsSecrets ? nil : settings.secretNames,
       redaction: settings.redaction)

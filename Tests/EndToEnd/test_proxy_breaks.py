@@ -339,6 +339,10 @@ def test_break_requires_interactive(rpcurl, grpc_server):
     assert (result.code, result.err) == (2, "rpcurl: --break: requires --interactive\n")
 
 
+def test_interactive_excludes_formats(rpcurl, grpc_server):
+    rpcurl("proxy", "--interactive", "--format", "json", grpc_server.url).fails(2, "--interactive", "--format", "-v shows the calls")
+
+
 def test_commands_are_in_the_page(rpcurl, grpc_server):
     """In both directions."""
     lines = rpcurl("proxy", "--interactive", grpc_server.url, input="help\n").out.splitlines()

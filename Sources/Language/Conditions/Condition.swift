@@ -85,7 +85,7 @@ package struct Condition: Sendable {
     }
   }
 
-  /// Whether a request can meet it: it is about headers, about values in the last message, or about a value of elsewhere.
+  /// Whether a request can meet it: it is about headers, about values in the last message, or about a variable.
   package var isAboutRequest: Bool {
     switch claim {
     case .value(.header, _), .value(.field(.last, _), _), .value(.value, _): goldenPath == nil

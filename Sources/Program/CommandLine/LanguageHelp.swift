@@ -29,7 +29,7 @@ extension Help {
       ${last.header.NAME}  ${last.trailer.NAME}  ${last.detail.TYPE.path}
       ${request.path}  ${request.header.NAME}
                                     of the request, in stubs of mock
-      ${NAME[${X}].path}            the value at a key that is a value
+      ${NAME[${X}].path}            of the element whose key is the value of X
       ${uuid()}  ${random(1,9)}     a random UUID; a number from 1 to 9
       ${now()}  ${now(-90s)}        the time in UTC; units are ms, s, m, h and d
       ${base64(X)}                  X is 'text', or what else ${X} can contain
@@ -67,7 +67,7 @@ extension Help {
       .path == X                    the last message. Before the path: first, any,
                                     every, message N
       list .path == [1,2]           the values of all messages
-      ${X} == Y                     a value that is not of the call
+      ${X} == Y                     a variable, or another value not of the call
 
       == != < <= > >=               X has the type of the left side: text up to the
                                     end, or JSON. Another path is ${last.path}

@@ -18,7 +18,7 @@ enum BreakCommand: CaseIterable {
   var usage: String {
     switch self {
     case .add: "break \(BreakPoint.form)"
-    case .delete: "delete N"
+    case .delete: "delete NUMBER"
     case .calls: "calls"
     case .show: "show [N]"
     case .edit: "edit [N]"
@@ -34,7 +34,7 @@ enum BreakCommand: CaseIterable {
   /// A summary on one line.
   var summary: String {
     switch self {
-    case .add: "hold such values of calls that begin from now on; without arguments, list the break points"
+    case .add: "hold such values; calls that began without break points run on; without arguments, list the break points"
     case .delete: "remove a break point; what it holds stays held"
     case .calls: "list the calls that are held"
     case .show: "show what is held of a call, with its metadata"

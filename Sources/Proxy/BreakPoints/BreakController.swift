@@ -51,7 +51,8 @@ final class BreakController {
   func finished(_ number: Int, _ end: ResponseEnd) {
     holders[number] = nil
     guard let value = points.release(call: number) else { return }
-    show(TerminalText.escape("\(number) \(value.method) no longer held: \(ShownValues.text(end))"))
+    let text = points.shown.redaction.text(ShownValues.text(end))
+    show(TerminalText.escape("\(number) \(value.method) no longer held: \(text)"))
   }
 
   // MARK: Commands

@@ -206,7 +206,7 @@ struct BreakPoints {
     guard let code = StatusCode(written: name), code != .ok else {
       throw Failure(
         .usage, "fail", name.isEmpty ? "missing CODE" : "\(name) is not the code of an error",
-        hint: "\(BreakCommand.fail.usage), such as fail unavailable try later")
+        hint: "\(BreakCommand.fail.usage), such as \"fail unavailable try later\"")
     }
     release(call: value.call)
     return .fail(call: value.call, RPCError(code, words.rest, origin: .interceptor(Self.name)))

@@ -77,7 +77,7 @@ import Testing
     #expect(try run("break") == ["2 response *", "3 request */Hello"])
     #expect(points.sides(of: hello) == [.request, .response])
     #expect(points.sides(of: MethodName(service: "a.B", method: "C")) == [.response])
-    #expect(failure("delete 1") == "delete: no such break point; delete N; break lists them")
+    #expect(failure("delete 1") == "delete: no such break point; delete NUMBER; break lists them")
     #expect(failure("break Helo") == "break: the schema has no method */Helo; did you mean */Hello?")
     #expect(failure("breaks") == "breaks: no such command; did you mean break?")
     #expect(failure("xyz") == "xyz: no such command; help lists the commands")
