@@ -34,7 +34,8 @@ enum BreakCommand: CaseIterable {
   /// A summary on one line.
   var summary: String {
     switch self {
-    case .add: "hold such values; calls that began without break points run on; without arguments, list the break points"
+    case .add:
+      "hold such values; calls that began without break points run on; without arguments, list the break points"
     case .delete: "remove a break point; what it holds stays held"
     case .calls: "list the calls that are held"
     case .show: "show what is held of a call, with its metadata"

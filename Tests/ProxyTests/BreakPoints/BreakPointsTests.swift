@@ -163,7 +163,8 @@ import Testing
   @Test mutating func failsAndResponds() throws {
     try hold()
     #expect(
-      failure("fail 3") == "fail: missing CODE; fail [N] CODE [MESSAGE], such as fail unavailable try later")
+      failure("fail 3")
+        == "fail: missing CODE; fail [N] CODE [MESSAGE], such as \"fail unavailable try later\"")
     #expect(failure("fail ok").contains("ok is not the code of an error"))
     #expect(failure("respond {\"x\":1}").contains("the call is still held"))
     #expect(failure("respond").contains("call 3: "))
