@@ -65,9 +65,9 @@ def test_environment_variable(value, surface):
 @pytest.mark.parametrize("surface", SURFACES)
 def test_the_other_spelling_is_an_error_and_never_sent(value, surface, text):
     result = value(surface, text)
-    has_variables = surface not in ("header", "edit", "mock")
+    unknown = {"header": "there are no variables here", "edit": "there are no variables here", "mock": "no stub sets KEY"}
     reason = {
-        "${KEY}": "KEY: no such variable" if has_variables else "KEY: there are no variables here", "${env(KEY)}": "env is not a function",
+        "${KEY}": f"KEY: {unknown.get(surface, 'no such variable')}", "${env(KEY)}": "env is not a function",
         "${env.NO_SUCH}": "env.NO_SUCH: the environment variable is not set", "${uid()}": "uid is not a function",
         "${env.KEY": "${ has no closing }",
     }[text]  # fmt: skip
