@@ -65,9 +65,9 @@ def test_environment_variable(value, surface):
 @pytest.mark.parametrize("surface", SURFACES)
 def test_the_other_spelling_is_an_error_and_never_sent(value, surface, text):
     result = value(surface, text)
-    unknown = {"header": "there are no variables here", "edit": "there are no variables here", "mock": "no stub sets KEY"}
+    unknown = {"header": "KEY: there are no variables here", "edit": "KEY: there are no variables here", "mock": "no stub sets KEY"}
     reason = {
-        "${KEY}": f"KEY: {unknown.get(surface, 'no such variable')}", "${env(KEY)}": "env is not a function",
+        "${KEY}": unknown.get(surface, "KEY: no such variable"), "${env(KEY)}": "env is not a function",
         "${env.NO_SUCH}": "env.NO_SUCH: the environment variable is not set", "${uid()}": "uid is not a function",
         "${env.KEY": "${ has no closing }",
     }[text]  # fmt: skip
