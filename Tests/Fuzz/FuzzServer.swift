@@ -91,9 +91,8 @@ private struct ServerInput {
       method = ServerMethod(kind: CallKind.allCases[Int(byte()) % 4], allowsGET: choice & 0x20 != 0)
     }
     if choice & 0x40 != 0 {
-      head.method = string()
-      head.path = string()
-      head.authority = string()
+      head = ServerRequestHead(
+        method: string(), path: string(), authority: string(), headers: head.headers, isHTTP2: head.isHTTP2)
     }
     if choice & 0x80 != 0 {
       codec = Self.codecs[Int(byte()) % Self.codecs.count]
