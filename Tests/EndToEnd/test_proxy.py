@@ -743,12 +743,19 @@ def test_open_calls_end_after_ctrl_c(start, grpc_server):
         assert proxy.process.wait() == 0
 
 
-def test_calls_that_outlast_the_time_to_end_are_unavailable(start, grpc_server):
-    proxy = start("proxy", "--protocol", "grpc", grpc_server.url)
-    before = grpc_server.log().count(f"received {DEMO}/Chat")
+@contextlib.contextmanager
+def open_chat(proxy, server) -> Iterator[grpc.Call]:
+    """A stream without messages, which has arrived at the server."""
+    before = server.log().count(f"received {DEMO}/Chat")
     with grpc.insecure_channel(proxy.address) as channel:
         replies = chat(channel)(iter(Queue().get, None))
-        wait_until(lambda: grpc_server.log().count(f"received {DEMO}/Chat") > before, "the call arrives")
+        wait_until(lambda: server.log().count(f"received {DEMO}/Chat") > before, "the call arrives")
+        yield replies
+
+
+def test_calls_that_outlast_the_time_to_end_are_unavailable(start, grpc_server):
+    proxy = start("proxy", "--protocol", "grpc", grpc_server.url)
+    with open_chat(proxy, grpc_server) as replies:
         assert proxy.stop() == 0
         with pytest.raises(grpc.RpcError) as caught:
             list(replies)
@@ -767,10 +774,7 @@ def accepts(proxy) -> bool:
 
 def test_second_ctrl_c_ends_at_once(start, grpc_server):
     proxy = start("proxy", "--protocol", "grpc", grpc_server.url)
-    before = grpc_server.log().count(f"received {DEMO}/Chat")
-    with grpc.insecure_channel(proxy.address) as channel:
-        replies = chat(channel)(iter(Queue().get, None))
-        wait_until(lambda: grpc_server.log().count(f"received {DEMO}/Chat") > before, "the call arrives")
+    with open_chat(proxy, grpc_server) as replies:
         proxy.process.send_signal(signal.SIGINT)
         wait_until(lambda: not accepts(proxy), "the listener is closed")
         proxy.process.send_signal(signal.SIGINT)

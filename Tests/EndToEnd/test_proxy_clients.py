@@ -22,7 +22,7 @@ from connectrpc.errors import ConnectError
 from connectrpc.method import IdempotencyLevel, MethodInfo, StreamType
 from connectrpc.protocol import ProtocolType
 from google.protobuf.message_factory import GetMessageClass
-from harness import ALL_TESTS, PATIENCE_SECONDS, VENV, Proxy, Server
+from harness import ALL_TESTS, PATIENCE_SECONDS, VENV, Proxy, Server, messages
 from pairwise import covering
 from pyqwest import Client as HTTPClient, HTTPTransport, HTTPVersion, SyncClient, SyncHTTPTransport
 
@@ -317,16 +317,6 @@ class Buf:
 def buf(request, way, descriptor_set, tmp_path) -> Buf:
     protocol, name, schema = request.param
     return Buf(way(name), protocol, descriptor_set if schema == "file" else None, tmp_path)
-
-
-def messages(done: subprocess.CompletedProcess[str]) -> list[Any]:
-    assert done.returncode == 0, done.stderr
-    decoder, text, found = json.JSONDecoder(), done.stdout.lstrip(), []
-    while text:
-        value, end = decoder.raw_decode(text)
-        found.append(value)
-        text = text[end:].lstrip()
-    return found
 
 
 def test_buf_calls_of_each_kind(buf):

@@ -1,7 +1,7 @@
 import RPCurlProtobuf
 
 extension ValueKind {
-  /// Whether a value is of this type, whatever the type of its field.
+  /// Whether a value is of this type. The type of its field does not matter.
   package func includes(_ json: JSONValue) -> Bool { includes(json, nil) }
 
   /// Whether a value is of this type.

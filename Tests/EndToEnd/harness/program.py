@@ -230,3 +230,14 @@ class HTTP3Rpcurl(Rpcurl):
 
     def environment(self, extra: dict[str, str] | None) -> dict[str, str]:
         return super().environment({"RPCURL_LIBCURL": str(HTTP3_LIBCURL)} | (extra or {}))
+
+
+def messages(done: subprocess.CompletedProcess[str]) -> list[Any]:
+    """The messages that a program has printed, as JSON values one after the other."""
+    assert done.returncode == 0, done.stderr
+    decoder, text, found = json.JSONDecoder(), done.stdout.lstrip(), []
+    while text:
+        value, end = decoder.raw_decode(text)
+        found.append(value)
+        text = text[end:].lstrip()
+    return found
