@@ -256,7 +256,7 @@ final class ProxiedCalls {
     let known =
       try method
       ?? OpaqueMethod.descriptor(
-        of: key.method, request.kind ?? .bidiStreaming, hasNoSideEffects: key.isGET)
+        of: key.method, key.kind, hasNoSideEffects: key.isGET)
     var plan = try CallPlan(
       options, settings.with(protocolName, key.codec, key.compression, usesGET: key.isGET),
       (schema.pool, known), reflection: nil, sharesConnection: true)
