@@ -767,7 +767,8 @@ def test_calls_that_outlast_the_time_to_end_are_unavailable(start, grpc_server):
 def accepts(proxy) -> bool:
     try:
         socket.create_connection(("127.0.0.1", int(proxy.port))).close()
-    except ConnectionRefusedError:
+    except (ConnectionRefusedError, ConnectionResetError):
+        # A listener that is closed resets the connections that it has not accepted.
         return False
     return True
 
