@@ -412,6 +412,7 @@ _rpcurl_arguments() {
 --rate|||none
 --ramp|||none
 --warm-up|||none
+--stages|||none
 --duration|||none
 --requests|||none
 --connections|||none

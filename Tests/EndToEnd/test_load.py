@@ -112,6 +112,44 @@ def test_ramp_and_warm_up_are_not_measured(load, address, tmp_path):
     assert all_calls["calls"] == 80
 
 
+def received(server, method):
+    """How many calls of a method a server has received."""
+    return server.log().splitlines().count(f"received {method}")
+
+
+def percentile(latencies, percent):
+    """The latency that a part of the calls does not exceed."""
+    return sorted(latencies)[max(-(-len(latencies) * percent // 100), 1) - 1]
+
+
+def test_stages_change_the_rate(load, start_server, tmp_path):
+    """The server counts the calls of the ramp, the warm-up and the stages; the report has those of each stage."""
+    server = start_server("grpc_server.py")
+    raw = tmp_path / "raw.txt"
+    report = load(
+        f"localhost:{server.port}", HELLO, "--rate", 20, "--ramp", "500ms", "--warm-up", "500ms", "--stages",
+        "1s:60,0s:100,500ms:100,500ms:0", "--raw", raw).succeeds().report  # fmt: skip
+    # The means of the rates at both ends of each stage: 40, 100 and 50 in a second.
+    assert {part["name"]: part["calls"] for part in report["stages"]} == {"1s:60": 40, "0.5s:100": 50, "0.5s:0": 25}
+    assert (report["calls"], report["errors"], report["not_started"], "intended_rate" in report) == (115, 0, 0, False)
+    assert received(server, HELLO) == 5 + 10 + 115
+    latencies = [int(line) / 1e6 for line in raw.read_text().splitlines()]
+    assert len(latencies) == 115
+    for percent in (50, 75, 90, 95, 99):
+        assert report["latency_ms"][f"p{percent}"] == pytest.approx(percentile(latencies, percent), rel=0.001)
+
+
+def test_stages_change_the_calls_that_run(load, start_server):
+    """No call ends, so that those that run are those that the server received."""
+    server = start_server("grpc_server.py")
+    report = load(
+        f"localhost:{server.port}", DELAY, "--jobs", 1, "--stages", "400ms:3,0s:7,1s:7,0s:0,100ms:0",
+        data='{"milliseconds":60000}').report  # fmt: skip
+    assert (report["jobs"], report["loop"]) == (7, "closed")
+    assert report["statuses"] == [{"status": "unfinished", "calls": 7}] and received(server, DELAY) == 7
+    assert [(part["name"], part["calls"]) for part in report["stages"]] == [("0.4s:3", 3), ("1s:7", 4), ("0.1s:0", 0)]
+
+
 @pytest.mark.parametrize("requests", [1, 3, 4])
 def test_run_ends_when_interceptors_respond_within_the_start_of_calls(load, tmp_path, requests):
     (tmp_path / "stubs.json").write_text('{"method": "demo.v1.Demo/Hello", "response": {"message": {}}}')
@@ -343,6 +381,7 @@ def exported(rpcurl, descriptor_set, *words):
     "shape",
     [
         ["--rate", 200, "--ramp", "10s", "--duration", "30s", "--warm-up", "5s"], ["--rate", 0.5, "--requests", 10],
+        ["--rate", 0, "--stages", "10s:50,0s:80,1m:80"], ["--stages", "30s:20"], ["--jobs", 9, "--ramp", "2s"],
         ["--jobs", 20, "--duration", "30s"], ["--jobs", 5, "--requests", 100, "--warm-up", "1s"],
     ],
 )  # fmt: skip
@@ -392,6 +431,7 @@ def test_script_for_k6_has_all_options(rpcurl, descriptor_set, tmp_path):
         (["--protocol", "connect", "http://localhost:8080"], "supports gRPC only, not connect"),
         (["unix:demo.sock"], "k6 cannot connect to a Unix socket"),
         (["--expand=files", "http://localhost:8080"], "k6 cannot replace the values of --expand in data"),
+        (["--stages", "9s:9", "--requests", 50, "http://localhost:8080"], "stages of k6 have no limit of calls"),
         (["--rate", 100, "--requests", 50, "http://localhost:8080"], "a part of less than 1 s, which k6 refuses"),
     ],
 )

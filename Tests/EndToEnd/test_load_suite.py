@@ -94,6 +94,14 @@ def test_open_loop_and_selection(load, suite):
     assert parts(report, "tests") == {"items": (50, 0)}
 
 
+def test_stages_change_the_tests_that_run(load, suite):
+    """A process for each test that may run."""
+    result, report = load(suite(SUITE), "--stages", "0s:2,300ms:2,0s:3,300ms:3", "--only", "items")
+    assert (result.code, report["loop"], report["jobs"], report["errors"]) == (0, "closed", 3, 0)
+    assert [part["name"] for part in report["stages"]] == ["0.3s:2", "0.3s:3"]
+    assert sum(part["calls"] for part in report["stages"]) == report["calls"] > 0
+
+
 def test_text_and_page(rpcurl, suite, tmp_path):
     result = rpcurl("load", "--requests", 10, "--jobs", 1, "--html", tmp_path / "page.html", "--raw", tmp_path / "raw", suite(SUITE))
     assert result.code == 0 and "\n  tests   10 in " in result.out and "\ncalls\n  demo.v1.Demo/" in result.out

@@ -31,6 +31,9 @@ final class LoadExport {
     if let field = headers.fields.first(where: { headers.values($0.name).count > 1 }) {
       throw unavailable("k6 sends one value of a header, and \(field.name) has several")
     }
+    guard shape.level != nil || shape.requests == nil else {
+      throw unavailable("stages of k6 have no limit of calls: omit --requests")
+    }
     guard !K6Script.isTooShort(shape) else {
       throw Failure(
         .usage, "--export k6", "the load has a part of less than 1 s, which k6 refuses",

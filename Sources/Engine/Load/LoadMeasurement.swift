@@ -17,17 +17,27 @@ final class LoadMeasurement {
   private let shape: LoadShape
   private let raw: RawLatencies?
   private(set) var statistics: LoadStatistics
+  /// Those of each stage, with the time of its end; empty if the level does not change.
+  private var stages: [(end: Duration, name: String, statistics: LoadStatistics)] = []
 
   /// - Throws: `Failure` if the file of `--raw` cannot be written.
   init(_ options: LoadOptions, waitLimit: Duration?) throws(Failure) {
     shape = options.shape
     raw = try options.rawPath.map { (path) throws(Failure) in try RawLatencies(path, waitLimit: waitLimit) }
     statistics = LoadStatistics(from: shape.leadTime)
+    guard shape.level == nil else { return }
+    var end = shape.leadTime
+    for stage in shape.stages {
+      guard let duration = stage.duration, duration > .zero else { continue }
+      stages.append((end + duration, stage.text, LoadStatistics(from: end)))
+      end += duration
+    }
   }
 
   /// Counts a step that has ended.
   func add(_ sample: LoadSample) {
     statistics.add(sample)
+    if let index = stages.firstIndex(where: { sample.due < $0.end }) { stages[index].statistics.add(sample) }
     if sample.outcome != .unfinished { raw?.add(sample.latency) }
   }
 
@@ -51,9 +61,10 @@ final class LoadMeasurement {
     let engine = steps.engine
     let problem = raw?.finish() ?? engine.failure
     if let failure = engine.failure, statistics.calls == 0 { throw failure }
-    let report = LoadReport(
+    var report = LoadReport(
       target: target, method: method, shape: shape, connections: connections, statistics: statistics,
       missed: engine.schedule.missed(at: engine.end), end: engine.end, isInterrupted: engine.isInterrupted)
+    report.stages = stages.map { LoadReport.Part(name: $0.name, statistics: $0.statistics) }
     let now = SystemValues(waitLimit: nil).nanosecondsSince1970
     let start = now - engine.elapsed.nanoseconds + shape.leadTime.nanoseconds
     return LoadResult(report: report, start: start, problem: problem)

@@ -17,6 +17,9 @@ package struct LoadOptions {
   /// The greatest number of connections, which share the limit of open files.
   private static let mostConnections = 500
 
+  /// The greatest number of stages: each step looks for its own.
+  private static let mostStages = 100
+
   /// The longest run, in hours: at the greatest rate, its calls and its end can be counted.
   private static let mostHours = 100_000
 
@@ -46,16 +49,14 @@ package struct LoadOptions {
     if let requests { try Self.check(requests, 1...1_000_000_000_000, "--requests") }
     connections = invocation.number(.connections)
     if let connections { try Self.check(connections, 1...Self.mostConnections, "--connections") }
-    let loop = try Self.loop(invocation)
-    let jobs = invocation.number(.jobs) ?? (loop == .closed || isOfSuite ? 10 : 1000)
-    try Self.check(jobs, 1...(isOfSuite ? SuiteLoad.mostJobs : Self.mostJobs), "--jobs")
-    shape = LoadShape(
-      loop, jobs: jobs, warmUp: invocation.duration(.warmUp) ?? .zero,
-      duration: invocation.duration(.duration) ?? (requests == nil ? .seconds(10) : nil), requests: requests)
+    shape = try Self.shape(
+      invocation, requests, mostJobs: isOfSuite ? SuiteLoad.mostJobs : Self.mostJobs,
+      openJobs: isOfSuite ? 10 : 1000)
     guard shape.leadTime + (shape.duration ?? .zero) <= .seconds(3600 * Self.mostHours) else {
       throw Failure(
-        .usage, "--ramp, --warm-up and --duration", "more than \(Self.mostHours)h together",
-        hint: "reduce them; Ctrl-C ends a run at any time, with its report")
+        .usage, "load", "longer than \(Self.mostHours)h",
+        hint:
+          "reduce --ramp, --warm-up, --duration or --stages; Ctrl-C ends a run at any time, with its report")
     }
     var thresholds: [LoadThreshold] = []
     for text in invocation.texts(.threshold).flatMap(LoadThreshold.parts) {
@@ -72,18 +73,76 @@ package struct LoadOptions {
     isExported = invocation.text(.exportScript) != nil
   }
 
-  private static func loop(_ invocation: Invocation) throws(Failure) -> LoadShape.Loop {
-    guard let text = invocation.text(.rate) else {
-      guard invocation.duration(.ramp) == nil else {
-        throw Failure(
-          .usage, "--ramp", "requires --rate", hint: "--warm-up precedes the measured part of any load")
+  /// The load.
+  ///
+  /// - Parameters:
+  ///   - mostJobs: The greatest number of concurrent calls.
+  ///   - openJobs: The number of them at a rate, unless given.
+  private static func shape(
+    _ invocation: Invocation, _ requests: Int?, mostJobs: Int, openJobs: Int
+  ) throws(Failure) -> LoadShape {
+    let stages = try stages(invocation)
+    // Stages may begin at 0, and do unless another level is given.
+    let least = stages == nil ? 1 : 0
+    let jobs: Int
+    let loop: LoadShape.Loop
+    let level: Double
+    if let text = invocation.text(.rate) {
+      guard let rate = Double(text), Self.isRate(rate), rate > 0 || stages != nil else {
+        throw Failure(.usage, "--rate \(text)", "not a number of calls per second from 0.001 to 1000000")
       }
-      return .closed
+      jobs = invocation.number(.jobs) ?? openJobs
+      (loop, level) = (.open(jobs: jobs), rate)
+    } else {
+      jobs = invocation.number(.jobs) ?? (stages == nil ? 10 : 0)
+      (loop, level) = (.closed, Double(jobs))
     }
-    guard let rate = Double(text), rate >= 0.001, rate <= 1_000_000 else {
-      throw Failure(.usage, "--rate \(text)", "not a number of calls per second from 0.001 to 1000000")
+    try check(jobs, (loop == .closed ? least : 1)...mostJobs, "--jobs")
+    for stage in stages ?? [] {
+      if loop == .closed {
+        guard stage.level == stage.level.rounded(), stage.level <= Double(mostJobs) else {
+          throw Failure(
+            .usage, "--stages \(stage.text)", "not a number of calls at a time from 0 to \(mostJobs)",
+            hint: "a target is a rate with --rate, which the first stage begins with: --rate 0")
+        }
+      } else if !Self.isRate(stage.level) {
+        throw Failure(
+          .usage, "--stages \(stage.text)", "not a number of calls per second: 0, or from 0.001 to 1000000")
+      }
     }
-    return .open(rate: rate, ramp: invocation.duration(.ramp) ?? .zero)
+    if let stages, level == 0, !stages.contains(where: { $0.level > 0 }) {
+      throw Failure(.usage, "--stages", "no calls: each target is 0", hint: "write 30s:100 for a ramp to 100")
+    }
+    let ramp = invocation.duration(.ramp) ?? .zero
+    guard ramp == .zero || level > 0 else {
+      throw Failure(
+        .usage, "--ramp", "leads from 0 to \(loop == .closed ? "--jobs" : "--rate"), which is 0",
+        hint: "the first of --stages begins at 0")
+    }
+    let warmUp = invocation.duration(.warmUp) ?? .zero
+    if let stages {
+      return LoadShape(loop, at: level, ramp: ramp, warmUp: warmUp, stages, requests: requests)
+    }
+    let duration = invocation.duration(.duration) ?? (requests == nil ? .seconds(10) : nil)
+    return LoadShape(loop, at: level, ramp: ramp, warmUp: warmUp, duration: duration, requests: requests)
+  }
+
+  private static func isRate(_ rate: Double) -> Bool { rate == 0 || (0.001...1_000_000).contains(rate) }
+
+  /// The stages; nil if they are not given.
+  private static func stages(_ invocation: Invocation) throws(Failure) -> [LoadShape.Stage]? {
+    guard let text = invocation.text(.stages) else { return nil }
+    guard invocation.duration(.duration) == nil else {
+      throw Failure(.usage, "--duration", "not possible with --stages, which have durations")
+    }
+    let stages: [LoadShape.Stage]
+    do throws(LanguageError) { stages = try LoadShape.Stage.list(text) } catch {
+      throw Failure(.usage, "--stages \(text)", error.reason, hint: error.hint)
+    }
+    guard stages.count <= Self.mostStages, stages.contains(where: { ($0.duration ?? .zero) > .zero }) else {
+      throw Failure(.usage, "--stages", "not 1 to \(Self.mostStages) stages, of which one has a duration")
+    }
+    return stages
   }
 
   private static func check(_ number: Int, _ range: ClosedRange<Int>, _ option: String) throws(Failure) {

@@ -19,7 +19,7 @@ package struct SuiteLoad {
 
   /// The options of a load that its processes do not get.
   private static let own: Set<OptionID> = [
-    .rate, .ramp, .warmUp, .duration, .requests, .threshold, .loadFormat, .html, .histogramLog,
+    .rate, .ramp, .warmUp, .stages, .duration, .requests, .threshold, .loadFormat, .html, .histogramLog,
     .rawLatencies, .jobs, .seed,
   ]
 

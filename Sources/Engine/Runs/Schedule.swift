@@ -19,10 +19,13 @@ package struct Schedule {
     case free
     /// The time since the beginning of the last one. What takes longer is followed at once.
     case interval(Duration)
-    case rate(StepRate)
+    /// The level, which is a rate.
+    case rate
   }
 
   private let pace: Pace
+  /// The rate, or the most steps that run at the same time, if it is not constant.
+  private let level: Level?
   /// The most steps that run at the same time.
   let jobs: Int
   /// The number of measured steps; nil for no limit.
@@ -37,10 +40,8 @@ package struct Schedule {
 
   /// Makes the schedule of a load.
   package init(_ shape: LoadShape) {
-    switch shape.loop {
-    case .closed: pace = .free
-    case .open(let rate, let ramp): pace = .rate(StepRate(rate: rate, ramp: ramp / .seconds(1)))
-    }
+    pace = shape.loop == .closed ? .free : .rate
+    level = Level(from: shape.start, shape.lead + shape.stages)
     (jobs, count, leadTime, endTime) = (shape.jobs, shape.requests, shape.leadTime, shape.endTime)
   }
 
@@ -52,6 +53,7 @@ package struct Schedule {
   ///   - interval: The least time from one beginning to the next.
   package init(jobs: Int = 1, count: Int? = nil, every interval: Duration = .zero) {
     pace = interval > .zero ? .interval(interval) : .free
+    level = nil
     (self.jobs, self.count, leadTime, endTime) = (jobs, count, .zero, nil)
   }
 
@@ -61,27 +63,38 @@ package struct Schedule {
   ///   - now: The time.
   ///   - running: The number of steps that have not ended.
   package mutating func next(at now: Duration, running: Int) -> Next {
-    let due =
-      switch pace {
-      // The due time is the current time.
-      case .free: now
-      case .interval(let interval): started == 0 ? now : max(last + interval, now)
-      case .rate(let rate): rate.due(started)
-      }
+    let due: Duration
+    switch pace {
+    // The due time is the current time.
+    case .free: due = now
+    case .interval(let interval): due = started == 0 ? now : max(last + interval, now)
+    case .rate:
+      guard let time = level?.due(started) else { return .finish(end: endTime ?? now) }
+      due = time
+    }
     if let endTime, due >= endTime { return .finish(end: endTime) }
     // Steps at a rate take the time until the next one would be due.
     if let count, measured >= count { return .finish(end: due) }
     if due > now { return .wait(until: due) }
-    guard running < jobs else {
+    guard running < limit(at: now) else {
       // Steps that are late for another reason start after the end, too.
       if let endTime, now >= endTime { return .finish(end: endTime) }
-      return .wait(until: endTime)
+      guard case .free = pace, let time = level?.time(above: running, after: now) else {
+        return .wait(until: endTime)
+      }
+      return .wait(until: min(time, endTime ?? time))
     }
     let isMeasured = due >= leadTime
     started += 1
     last = due
     if isMeasured { measured += 1 }
     return .start(due: due, isMeasured: isMeasured)
+  }
+
+  /// The most steps that run at a time.
+  private func limit(at now: Duration) -> Int {
+    guard case .free = pace, let level, !level.isConstant else { return jobs }
+    return level.steps(at: now)
   }
 
   /// The time from which the steps that run have a limited time: that at which the starts have finished, or the end of
@@ -95,41 +108,10 @@ package struct Schedule {
 
   /// The number of measured steps that were due before a time, and have not started: of those at a rate.
   package func missed(at now: Duration) -> Int {
-    guard case .rate(let rate) = pace else { return 0 }
+    guard case .rate = pace, let level else { return 0 }
     let end = endTime.map { min($0, now) } ?? now
-    let first = max(started, rate.count(before: leadTime))
-    let missed = max(rate.count(before: end) - first, 0)
+    let first = max(started, level.count(before: leadTime))
+    let missed = max(level.count(before: end) - first, 0)
     return min(missed, count.map { $0 - measured } ?? missed)
-  }
-}
-
-/// When the steps at a rate are due, as times since the start of the run.
-struct StepRate {
-  /// The number of steps in a second, after the ramp.
-  let rate: Double
-  /// The time in which the rate grows from 0, in seconds.
-  let ramp: Double
-
-  /// When a step is due.
-  ///
-  /// - Parameter index: The number of steps before it.
-  func due(_ index: Int) -> Duration {
-    let count = Double(index)
-    let ramped = rate * ramp / 2
-    let seconds = count < ramped ? (2 * ramp * count / rate).squareRoot() : ramp + (count - ramped) / rate
-    return .nanoseconds(Int64(Swift.min(seconds * 1e9, 9e18)))
-  }
-
-  /// The number of steps that are due before a time.
-  func count(before time: Duration) -> Int {
-    let seconds = time / .seconds(1)
-    guard seconds > 0 else { return 0 }
-    let estimate =
-      seconds < ramp ? rate * seconds * seconds / (2 * ramp) : rate * ramp / 2 + rate * (seconds - ramp)
-    var count = Int(Swift.min(estimate, 1e15))
-    // Due times are whole nanoseconds.
-    while due(count) < time { count += 1 }
-    while count > 0, due(count - 1) >= time { count -= 1 }
-    return count
   }
 }

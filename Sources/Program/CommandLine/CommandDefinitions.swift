@@ -418,7 +418,7 @@ extension CommandTable {
       discussion: """
         Without --rate, a number of calls run at any time (--jobs), and a slow server receives fewer of them. With --rate, \
         calls start at their due times whether or not earlier ones have ended, and a latency counts from the due time: a pause of \
-        the server delays every call that was due in it, and the percentiles show this.
+        the server delays every call that was due in it, and the percentiles show this. --stages changes either load in ramps and steps.
 
         Each message of the data is a call, in turn and from the first one again after the last; if the client streams, each \
         call sends all of them. Responses are not printed. The exit code is 8 if a threshold fails, and 0 also if calls failed. \

@@ -198,35 +198,51 @@ package struct K6Script {
   /// The scenario of the time before the measured part, if there is such a time, and that of the measured part.
   private var scenarios: [String] {
     let lead = shape.leadTime
+    var list: [String] = []
+    if lead > .zero {
+      list.append(
+        "    lead: { \(executor(from: shape.start, shape.lead, length: Self.duration(lead), isLead: true)) },"
+      )
+    }
     let start = lead > .zero ? ", startTime: '\(Self.duration(lead))'" : ""
+    list.append("    load: { \(measured)\(start) },")
+    return list
+  }
+
+  /// The measured part.
+  private var measured: String {
+    guard shape.loop == .closed, shape.level != nil, let requests = shape.requests else {
+      return executor(from: shape.first, shape.stages, length: measuredDuration)
+    }
+    let limit = shape.duration.map { Self.duration($0) } ?? "24h"
+    // k6 refuses more users than iterations.
+    return
+      "executor: 'shared-iterations', vus: \(min(shape.jobs, requests)), iterations: \(requests), maxDuration: '\(limit)'"
+  }
+
+  /// Stages that begin at a level.
+  private func executor(
+    from level: Double, _ stages: [LoadShape.Stage], length: String, isLead: Bool = false
+  ) -> String {
+    // What is not measured may be short at a rate: only stages have no least length.
+    let isConstant = stages.allSatisfy { $0.level == level } && (shape.loop == .closed || !isLead)
+    // k6 has whole numbers of calls in a unit of time.
+    let isWhole = shape.loop == .closed || ([level] + stages.map(\.level)).allSatisfy { $0 == $0.rounded() }
+    func count(_ level: Double) -> Int { isWhole ? Int(level) : Int((level * 1000).rounded()) }
+    let list = stages.map { stage in
+      "{ target: \(count(stage.level)), duration: '\(Self.duration(stage.duration ?? .zero, least: 0))' }"
+    }.joined(separator: ", ")
     switch shape.loop {
     case .closed:
-      let users = "vus: \(shape.jobs)"
-      var list =
-        lead > .zero
-        ? ["    lead: { executor: 'constant-vus', \(users), duration: '\(Self.duration(lead))' },"] : []
-      if let requests = shape.requests {
-        let limit = shape.duration.map { Self.duration($0) } ?? "24h"
-        // k6 refuses more users than iterations.
-        list.append(
-          "    load: { executor: 'shared-iterations', vus: \(min(shape.jobs, requests)), iterations: \(requests), maxDuration: '\(limit)'\(start) },"
-        )
-      } else {
-        list.append(
-          "    load: { executor: 'constant-vus', \(users), duration: '\(measuredDuration)'\(start) },")
-      }
-      return list
-    case .open(let rate, let ramp):
-      let (count, unit) = Self.perUnit(rate)
-      let users = "timeUnit: '\(unit)', preAllocatedVUs: \(min(shape.jobs, 100)), maxVUs: \(shape.jobs)"
-      let stages = [ramp, shape.warmUp].filter { $0 > .zero }
-        .map { "{ target: \(count), duration: '\(Self.duration($0))' }" }
-      let first = ramp > .zero ? 0 : count
-      let leading =
-        "    lead: { executor: 'ramping-arrival-rate', startRate: \(first), \(users), stages: [\(stages.joined(separator: ", "))] },"
-      let measured =
-        "    load: { executor: 'constant-arrival-rate', rate: \(count), \(users), duration: '\(measuredDuration)'\(start) },"
-      return lead > .zero ? [leading, measured] : [measured]
+      return isConstant
+        ? "executor: 'constant-vus', vus: \(count(level)), duration: '\(length)'"
+        : "executor: 'ramping-vus', startVUs: \(count(level)), stages: [\(list)]"
+    case .open(let jobs):
+      let unit = isWhole ? "1s" : "1000s"
+      let users = "timeUnit: '\(unit)', preAllocatedVUs: \(min(jobs, 100)), maxVUs: \(jobs)"
+      return isConstant
+        ? "executor: 'constant-arrival-rate', rate: \(count(level)), \(users), duration: '\(length)'"
+        : "executor: 'ramping-arrival-rate', startRate: \(count(level)), \(users), stages: [\(list)]"
     }
   }
 
@@ -234,26 +250,25 @@ package struct K6Script {
 
   /// The length of the measured part; nil for no limit. A number of calls of an open loop takes a known time.
   private static func measured(_ shape: LoadShape) -> Duration? {
-    guard case .open(let rate, _) = shape.loop, let requests = shape.requests else { return shape.duration }
+    guard shape.loop != .closed, let rate = shape.level, let requests = shape.requests else {
+      return shape.duration
+    }
     // The limit is that of times in Go.
     let needed = Duration.milliseconds(Int64(min(Double(requests) / rate * 1000, 9e12).rounded(.up)))
     return min(shape.duration ?? needed, needed)
   }
 
-  /// Whether a part of a load is shorter than k6 allows. The stages before an open loop have no least length.
+  /// Whether a part of a load is shorter than k6 allows. Stages that change the level have no least length.
   package static func isTooShort(_ shape: LoadShape) -> Bool {
-    var parts = [measured(shape) ?? .seconds(1)]
-    if shape.loop == .closed, shape.warmUp > .zero { parts.append(shape.warmUp) }
+    var parts = shape.level == nil ? [] : [measured(shape) ?? .seconds(1)]
+    let isConstant = shape.loop == .closed && shape.lead.allSatisfy { $0.level == shape.start }
+    if isConstant, shape.leadTime > .zero { parts.append(shape.leadTime) }
     return parts.contains { $0 < .seconds(1) }
   }
 
-  /// A rate as the whole number of calls that k6 needs, and their time.
-  private static func perUnit(_ rate: Double) -> (Int, String) {
-    if rate == rate.rounded() { return (Int(rate), "1s") }
-    return (max(Int((rate * 1000).rounded()), 1), "1000s")
+  private static func duration(_ duration: Duration, least: Int64 = 1) -> String {
+    "\(max(duration.milliseconds, least))ms"
   }
-
-  private static func duration(_ duration: Duration) -> String { "\(max(duration.milliseconds, 1))ms" }
 
   private var limits: [String] {
     var lists: [(name: String, limits: [String])] = []

@@ -68,10 +68,10 @@ package struct LoadPage {
     .chart .x { top: 100%; transform: translateX(-50%); padding-top: .3rem; }
     """
 
-  /// The tests of a suite and the methods that they called.
+  /// The stages, the tests of a suite, and the methods that they called.
   private var parts: String {
-    report.parts.map { name, parts in
-      "<h2>By \(name == "tests" ? "test" : "method")</h2>\n" + Self.table(parts.map(report.row(of:)))
+    report.parts.map { _, element, parts in
+      "<h2>By \(element)</h2>\n" + Self.table(parts.map(report.row(of:)))
     }
     .joined()
   }

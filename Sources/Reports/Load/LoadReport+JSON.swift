@@ -9,7 +9,7 @@ extension LoadReport {
     object.add("target", target)
     object.add("method", method)
     object.add("loop", shape.loop == .closed ? "closed" : "open")
-    if case .open(let rate, _) = shape.loop { object.add("intended_rate", raw: Decimal.short(rate)) }
+    if shape.loop != .closed, let rate = shape.level { object.add("intended_rate", raw: Decimal.short(rate)) }
     object.add("jobs", shape.jobs)
     if let connections { object.add("connections", connections) }
     object.add("interrupted", raw: "\(isInterrupted)")
@@ -19,7 +19,7 @@ extension LoadReport {
     object.add("rate", raw: Decimal.text(rate, 3))
     object.add("latency_ms", raw: statistics.latencies.total == 0 ? "null" : latencyObject)
     object.add("statuses", raw: Self.array(statistics.groups.map(Self.object)))
-    for (name, parts) in [("tests", tests), ("methods", methods)] where !parts.isEmpty {
+    for (name, parts) in [("stages", stages), ("tests", tests), ("methods", methods)] where !parts.isEmpty {
       object.add(name, raw: Self.array(parts.map(Self.object)))
     }
     object.add("thresholds", raw: Self.array(results.map(Self.object)))

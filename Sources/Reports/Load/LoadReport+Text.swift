@@ -31,7 +31,7 @@ extension LoadReport {
       text += "\nstatus\n"
       text += Self.table(statistics.groups.map { [$0.outcome.name, "\($0.calls)", escape($0.reason)] })
     }
-    for (name, parts) in parts { text += "\n\(name)\n" + Self.table(parts.map(row(of:))) }
+    for (name, _, parts) in parts { text += "\n\(name)\n" + Self.table(parts.map(row(of:))) }
     if !results.isEmpty {
       text += "\nthresholds\n"
       let rows = results.map { [$0.holds ? "passed" : "failed", $0.threshold.text, $0.measured] }
@@ -40,9 +40,11 @@ extension LoadReport {
     return text
   }
 
-  /// The tests and methods, with the name of each list.
-  var parts: [(name: String, parts: [Part])] {
-    [("tests", tests), ("calls", methods)].filter { !$0.1.isEmpty }
+  /// The stages, tests and methods, with the name of each list and of its elements.
+  var parts: [(name: String, element: String, parts: [Part])] {
+    [("stages", "stage", stages), ("tests", "test", tests), ("calls", "method", methods)].filter {
+      !$0.2.isEmpty
+    }
   }
 
   /// A part as cells.

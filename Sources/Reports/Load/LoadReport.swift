@@ -31,6 +31,8 @@ package struct LoadReport {
     }
   }
 
+  /// The stages of a level that changes.
+  package var stages: [Part] = []
   /// The tests of a suite, which are what is counted then; none for the load of a method.
   package var tests: [Part] = []
   /// The methods that the tests called.
@@ -90,17 +92,5 @@ package struct LoadReport {
   /// The results of conditions.
   package func results(of thresholds: [LoadThreshold]) -> [LoadThreshold.Result] {
     thresholds.map { $0.evaluate(self) }
-  }
-}
-
-extension LoadShape {
-  /// The load in words.
-  package var text: String {
-    switch loop {
-    case .closed: return "closed loop, \(jobs) at a time"
-    case .open(let rate, let ramp):
-      let after = ramp > .zero ? " after a ramp of \(Decimal.short(ramp / .seconds(1))) s" : ""
-      return "open loop, \(Decimal.short(rate)) calls/s\(after), at most \(jobs) at a time"
-    }
   }
 }

@@ -10,18 +10,39 @@ struct LoadOptionsTests {
   }
 
   @Test func loopIsClosedWithoutARate() throws {
-    #expect(try options().shape == LoadShape(.closed, jobs: 10, duration: .seconds(10)))
-    #expect(try options("--requests", "5").shape == LoadShape(.closed, jobs: 10, duration: nil, requests: 5))
+    #expect(try options().shape == LoadShape(.closed, at: 10, duration: .seconds(10)))
+    #expect(try options("--requests", "5").shape == LoadShape(.closed, at: 10, duration: nil, requests: 5))
     let words = try options("--jobs", "3", "--warm-up", "2s", "--duration", "1m", "--requests", "7")
-    let shape = LoadShape(.closed, jobs: 3, warmUp: .seconds(2), duration: .seconds(60), requests: 7)
+    let shape = LoadShape(.closed, at: 3, warmUp: .seconds(2), duration: .seconds(60), requests: 7)
     #expect(words.shape == shape)
   }
 
   @Test func loopIsOpenWithARate() throws {
     let shape = try options("--rate", "0.5", "--ramp", "5s").shape
-    #expect(shape == LoadShape(.open(rate: 0.5, ramp: .seconds(5)), jobs: 1000, duration: .seconds(10)))
+    #expect(shape == LoadShape(.open(jobs: 1000), at: 0.5, ramp: .seconds(5), duration: .seconds(10)))
     #expect(shape.leadTime == .seconds(5))
     #expect(shape.endTime == .seconds(15))
+  }
+
+  @Test func stagesChangeTheRateOrTheCallsAtATime() throws {
+    let stages = [LoadShape.Stage(.seconds(30), to: 100), LoadShape.Stage(.seconds(60), to: 500)]
+    let closed = try options("--stages", "30s:100, 1m:500").shape
+    #expect(closed == LoadShape(.closed, at: 0, stages))
+    #expect((closed.jobs, closed.duration, closed.leadTime) == (500, .seconds(90), .zero))
+    #expect(closed.text == "closed loop, 0 at a time, stages 30s:100,60s:500")
+    let open = try options("--rate", "10", "--ramp", "2s", "--stages", "30s:100,1m:500").shape
+    #expect(open == LoadShape(.open(jobs: 1000), at: 10, ramp: .seconds(2), stages))
+    #expect(open.leadTime == .seconds(2) && open.endTime == .seconds(92) && open.level == nil)
+    #expect(
+      open.text == "open loop, 10 calls/s after a ramp of 2 s, stages 30s:100,60s:500, at most 1000 at a time"
+    )
+    #expect(try options("--jobs", "7", "--stages", "0s:5,1s:5").shape.start == 7)
+  }
+
+  @Test func rampLeadsToTheCallsAtATimeWithoutARate() throws {
+    let shape = try options("--jobs", "20", "--ramp", "4s").shape
+    #expect(shape == LoadShape(.closed, at: 20, ramp: .seconds(4), duration: .seconds(10)))
+    #expect(shape.text == "closed loop, 20 at a time after a ramp of 4 s" && shape.level == 20)
   }
 
   @Test func thresholdsOfAllOptionsHold() throws {
@@ -37,7 +58,6 @@ struct LoadOptionsTests {
   }
 
   @Test(arguments: [
-    (["--ramp", "1s"], "--ramp", "requires --rate"),
     (["--rate", "many"], "--rate many", "not a number of calls per second from 0.001 to 1000000"),
     (["--rate", "nan"], "--rate nan", "not a number of calls per second from 0.001 to 1000000"),
     (["--rate", "0"], "--rate 0", "not a number of calls per second from 0.001 to 1000000"),
@@ -47,11 +67,26 @@ struct LoadOptionsTests {
     (["--jobs", "10001"], "--jobs 10001", "not a number from 1 to 10000"),
     (["--connections", "501"], "--connections 501", "not a number from 1 to 500"),
     (["--requests", "0"], "--requests 0", "not a number from 1 to 1000000000000"),
-    (["--warm-up", "2499999h"], "--ramp, --warm-up and --duration", "more than 100000h together"),
+    (["--warm-up", "2499999h"], "load", "longer than 100000h"),
+    (["--rate", "1", "--ramp", "50000h", "--warm-up", "50000h"], "load", "longer than 100000h"),
+    (["--stages", "9e9s:1"], "--stages 9e9s:1", "9e9s:1 is not DURATION:TARGET"),
+    (["--stages", "30s"], "--stages 30s", "30s is not DURATION:TARGET"),
+    (["--stages", "30s:5,"], "--stages 30s:5,", "a stage is missing"),
+    (["--stages", "30s:-5"], "--stages 30s:-5", "30s:-5 is not DURATION:TARGET"),
+    (["--stages", "30s:1.5"], "--stages 30s:1.5", "not a number of calls at a time from 0 to 10000"),
+    (["--stages", "1m:10001"], "--stages 60s:10001", "not a number of calls at a time from 0 to 10000"),
     (
-      ["--rate", "1", "--ramp", "50000h", "--warm-up", "50000h"], "--ramp, --warm-up and --duration",
-      "more than 100000h together"
+      ["--rate", "5", "--stages", "1m:1000001"], "--stages 60s:1000001",
+      "not a number of calls per second: 0, or from 0.001 to 1000000"
     ),
+    (["--stages", "0s:5"], "--stages", "not 1 to 100 stages, of which one has a duration"),
+    (["--stages", "1s:0"], "--stages", "no calls: each target is 0"),
+    (
+      ["--stages", "1s:5", "--duration", "1s"], "--duration",
+      "not possible with --stages, which have durations"
+    ),
+    (["--stages", "1s:5", "--ramp", "1s"], "--ramp", "leads from 0 to --jobs, which is 0"),
+    (["--rate", "5", "--stages", "1s:5", "--jobs", "0"], "--jobs 0", "not a number from 1 to 10000"),
     (["--threshold", "p99<1s,x"], "--threshold x", "missing comparison: ==, !=, <, <=, > or >="),
   ])
   func rejectsInvalidValues(words: [String], what: String, why: String) {

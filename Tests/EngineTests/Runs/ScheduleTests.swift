@@ -12,7 +12,7 @@ struct ScheduleTests {
   }
 
   @Test func closedLoopRunsANumberOfCallsAtATime() {
-    var schedule = Schedule(LoadShape(.closed, jobs: 3, duration: .seconds(10)))
+    var schedule = Schedule(LoadShape(.closed, at: 3, duration: .seconds(10)))
     #expect(starts(&schedule, at: .zero) == [.zero, .zero, .zero])
     #expect(schedule.next(at: .seconds(1), running: 3) == .wait(until: .seconds(10)))
     #expect(schedule.next(at: .seconds(2), running: 2) == .start(due: .seconds(2), isMeasured: true))
@@ -21,7 +21,7 @@ struct ScheduleTests {
   }
 
   @Test func measuresTheCallsAfterTheWarmUp() {
-    var schedule = Schedule(LoadShape(.closed, jobs: 1, warmUp: .seconds(5), duration: .seconds(1)))
+    var schedule = Schedule(LoadShape(.closed, at: 1, warmUp: .seconds(5), duration: .seconds(1)))
     #expect(
       schedule.next(at: .milliseconds(4999), running: 0)
         == .start(due: .milliseconds(4999), isMeasured: false))
@@ -34,7 +34,7 @@ struct ScheduleTests {
   }
 
   @Test func endsAfterANumberOfMeasuredCalls() {
-    var schedule = Schedule(LoadShape(.closed, jobs: 2, duration: nil, requests: 3))
+    var schedule = Schedule(LoadShape(.closed, at: 2, duration: nil, requests: 3))
     #expect(starts(&schedule, at: .zero).count == 2)
     #expect(schedule.next(at: .zero, running: 2) == .wait(until: nil))
     #expect(starts(&schedule, at: .seconds(1), running: 1).count == 1)
@@ -43,7 +43,7 @@ struct ScheduleTests {
   }
 
   @Test func openLoopStartsCallsAtTheirDueTimes() {
-    var schedule = Schedule(LoadShape(.open(rate: 4, ramp: .zero), jobs: 100, duration: .seconds(1)))
+    var schedule = Schedule(LoadShape(.open(jobs: 100), at: 4, duration: .seconds(1)))
     #expect(schedule.next(at: .zero, running: 0) == .start(due: .zero, isMeasured: true))
     #expect(schedule.next(at: .zero, running: 1) == .wait(until: .milliseconds(250)))
     #expect(
@@ -56,7 +56,7 @@ struct ScheduleTests {
   }
 
   @Test func callsThatCannotStartKeepTheirDueTimes() {
-    var schedule = Schedule(LoadShape(.open(rate: 10, ramp: .zero), jobs: 2, duration: .seconds(1)))
+    var schedule = Schedule(LoadShape(.open(jobs: 2), at: 10, duration: .seconds(1)))
     #expect(starts(&schedule, at: .milliseconds(500)) == [.zero, .milliseconds(100)])
     #expect(schedule.next(at: .milliseconds(500), running: 2) == .wait(until: .seconds(1)))
     #expect(starts(&schedule, at: .milliseconds(800), running: 1) == [.milliseconds(200)])
@@ -67,14 +67,14 @@ struct ScheduleTests {
   }
 
   @Test func callsOfALateLoopStartAfterTheEnd() {
-    var schedule = Schedule(LoadShape(.open(rate: 10, ramp: .zero), jobs: 8, duration: .seconds(1)))
+    var schedule = Schedule(LoadShape(.open(jobs: 8), at: 10, duration: .seconds(1)))
     #expect(starts(&schedule, at: .seconds(3)).count == 8)
     #expect(schedule.next(at: .seconds(3), running: 8) == .finish(end: .seconds(1)))
     #expect(schedule.missed(at: .seconds(1)) == 2)
   }
 
   @Test func callsAtARateTakeTheTimeUntilTheNextOne() {
-    var schedule = Schedule(LoadShape(.open(rate: 2, ramp: .zero), jobs: 9, duration: nil, requests: 3))
+    var schedule = Schedule(LoadShape(.open(jobs: 9), at: 2, duration: nil, requests: 3))
     #expect(starts(&schedule, at: .seconds(1)).count == 3)
     #expect(schedule.next(at: .seconds(1), running: 3) == .finish(end: .milliseconds(1500)))
     #expect(schedule.startOfLimit(finishedAt: .seconds(1)) == .seconds(1))
@@ -82,28 +82,18 @@ struct ScheduleTests {
 
   @Test func missedCallsAreThoseOfTheMeasuredPart() {
     var schedule = Schedule(
-      LoadShape(.open(rate: 10, ramp: .zero), jobs: 1, warmUp: .seconds(1), duration: .seconds(1)))
+      LoadShape(.open(jobs: 1), at: 10, warmUp: .seconds(1), duration: .seconds(1)))
     #expect(starts(&schedule, at: .milliseconds(500)) == [.zero])
     #expect(schedule.next(at: .seconds(2), running: 1) == .finish(end: .seconds(2)))
     #expect(schedule.missed(at: .seconds(2)) == 10)
-    var limited = Schedule(LoadShape(.open(rate: 10, ramp: .zero), jobs: 1, duration: nil, requests: 4))
+    var limited = Schedule(LoadShape(.open(jobs: 1), at: 10, duration: nil, requests: 4))
     #expect(starts(&limited, at: .seconds(9)) == [.zero])
     #expect(limited.missed(at: .seconds(9)) == 3)
   }
 
-  @Test func rateGrowsFromZeroInTheRamp() {
-    let rate = StepRate(rate: 100, ramp: 10)
-    #expect(rate.due(0) == .zero)
-    // Half of the ramp has a quarter of its 500 calls.
-    #expect(rate.due(125) == .seconds(5))
-    #expect(rate.due(500) == .seconds(10))
-    #expect(rate.due(600) == .seconds(11))
-    for index in 1..<700 { #expect(rate.due(index) > rate.due(index - 1)) }
-  }
-
   @Test func rampIsNotMeasured() {
     var schedule = Schedule(
-      LoadShape(.open(rate: 10, ramp: .seconds(2)), jobs: 100, warmUp: .seconds(1), duration: .seconds(1)))
+      LoadShape(.open(jobs: 100), at: 10, ramp: .seconds(2), warmUp: .seconds(1), duration: .seconds(1)))
     var counts = [false: 0, true: 0]
     while case .start(let due, let isMeasured) = schedule.next(at: .milliseconds(3999), running: 0) {
       counts[isMeasured, default: 0] += 1
@@ -112,14 +102,44 @@ struct ScheduleTests {
     #expect(counts == [false: 20, true: 10])
   }
 
-  @Test(arguments: [0.3, 1, 7, 200, 12_345.678], [0.0, 0.5, 10])
-  func countIsTheInverseOfTheDueTimes(rate: Double, ramp: Double) {
-    let steps = StepRate(rate: rate, ramp: ramp)
-    for index in [0, 1, 2, 10, 99, 1000, 54_321] {
-      let due = steps.due(index)
-      #expect(steps.count(before: due + .microseconds(1)) == index + 1)
-      #expect(steps.count(before: due) == index)
-    }
+  @Test func stagesChangeTheRate() {
+    let stages = [LoadShape.Stage(.seconds(2), to: 10), .init(.zero, to: 20), .init(.seconds(1), to: 20)]
+    var schedule = Schedule(LoadShape(.open(jobs: 100), at: 0, warmUp: .seconds(1), stages))
+    let times = starts(&schedule, at: .seconds(4))
+    #expect(times.count == 30 && schedule.measured == 30)
+    #expect(times.first == .seconds(1) && times[10] == .seconds(3) && times[11] == .milliseconds(3050))
+    #expect(schedule.next(at: .seconds(4), running: 0) == .finish(end: .seconds(4)))
+    #expect(schedule.missed(at: .seconds(4)) == 0)
+    var late = Schedule(LoadShape(.open(jobs: 1), at: 0, stages))
+    #expect(starts(&late, at: .seconds(1)).count == 1)
+    #expect(late.missed(at: .milliseconds(1999)) == 9 && late.missed(at: .seconds(9)) == 29)
+  }
+
+  @Test func stagesEndWithoutSteps() {
+    var schedule = Schedule(
+      LoadShape(
+        .open(jobs: 9), at: 5, [.init(.seconds(1), to: 5), .init(.zero, to: 0), .init(.seconds(2), to: 0)]))
+    #expect(starts(&schedule, at: .seconds(2)).count == 5)
+    #expect(schedule.next(at: .seconds(2), running: 0) == .finish(end: .seconds(3)))
+    #expect(schedule.startOfLimit(finishedAt: .seconds(2)) == .seconds(3))
+  }
+
+  @Test func stagesChangeTheStepsThatRun() {
+    var schedule = Schedule(
+      LoadShape(
+        .closed, at: 0, [.init(.seconds(4), to: 4), .init(.seconds(2), to: 0), .init(.seconds(1), to: 0)]))
+    guard case .wait(let first?) = schedule.next(at: .zero, running: 0) else { return #expect(Bool(false)) }
+    #expect(first > .zero && first < .microseconds(1))
+    #expect(starts(&schedule, at: first).count == 1)
+    guard case .wait(let second?) = schedule.next(at: first, running: 1) else { return #expect(Bool(false)) }
+    #expect(second > .seconds(1) && second < .seconds(1) + .microseconds(1))
+    #expect(schedule.next(at: second, running: 1) == .start(due: second, isMeasured: true))
+    #expect(starts(&schedule, at: .seconds(4)).count == 4)
+    // The steps that run end by themselves.
+    #expect(schedule.next(at: .seconds(5), running: 3) == .wait(until: .seconds(7)))
+    #expect(starts(&schedule, at: .seconds(5), running: 1).count == 1)
+    #expect(schedule.next(at: .milliseconds(6500), running: 0) == .wait(until: .seconds(7)))
+    #expect(schedule.next(at: .seconds(7), running: 0) == .finish(end: .seconds(7)))
   }
 
   @Test func stepsOfAnIntervalFollowLateOnesAtOnce() {

@@ -72,7 +72,7 @@ struct StepsTests {
   }
 
   @Test func endIsThatOfTheStarts() throws {
-    let shape = LoadShape(.closed, jobs: 1, duration: .milliseconds(5))
+    let shape = LoadShape(.closed, at: 1, duration: .milliseconds(5))
     let steps = try Known(Schedule(shape)).run()
     #expect(steps.engine.end == .milliseconds(5) && steps.ends == [.completed])
     #expect(steps.started > 1)

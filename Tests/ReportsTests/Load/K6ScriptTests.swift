@@ -18,7 +18,7 @@ struct K6ScriptTests {
 
   @Test func openLoopIsAnArrivalRate() throws {
     let text = try script(
-      LoadShape(.open(rate: 200, ramp: .seconds(10)), jobs: 300, warmUp: .seconds(5), duration: .seconds(30)))
+      LoadShape(.open(jobs: 300), at: 200, ramp: .seconds(10), warmUp: .seconds(5), duration: .seconds(30)))
     #expect(
       text.contains(
         "    lead: { executor: 'ramping-arrival-rate', startRate: 0, timeUnit: '1s', preAllocatedVUs: 100, maxVUs: 300, stages: [{ target: 200, duration: '10000ms' }, { target: 200, duration: '5000ms' }] },\n"
@@ -33,7 +33,7 @@ struct K6ScriptTests {
   }
 
   @Test func fractionsOfARateHaveALongerUnit() throws {
-    let text = try script(LoadShape(.open(rate: 0.5, ramp: .zero), jobs: 5, duration: nil, requests: 10))
+    let text = try script(LoadShape(.open(jobs: 5), at: 0.5, duration: nil, requests: 10))
     #expect(
       text.contains("rate: 500, timeUnit: '1000s', preAllocatedVUs: 5, maxVUs: 5, duration: '20000ms' }"))
     #expect(!text.contains("lead:"))
@@ -41,17 +41,32 @@ struct K6ScriptTests {
 
   @Test func closedLoopIsANumberOfUsers() throws {
     #expect(
-      try script(LoadShape(.closed, jobs: 20, duration: .seconds(30)))
+      try script(LoadShape(.closed, at: 20, duration: .seconds(30)))
         .contains("    load: { executor: 'constant-vus', vus: 20, duration: '30000ms' },\n"))
     #expect(
-      try script(LoadShape(.closed, jobs: 20, duration: nil, requests: 1000)).contains(
+      try script(LoadShape(.closed, at: 20, duration: nil, requests: 1000)).contains(
         "    load: { executor: 'shared-iterations', vus: 20, iterations: 1000, maxDuration: '24h' },\n"))
+  }
+
+  @Test func stagesAreThoseOfK6() throws {
+    let stages = [LoadShape.Stage(.zero, to: 5), .init(.seconds(30), to: 50)]
+    #expect(
+      try script(LoadShape(.closed, at: 2, ramp: .seconds(1), stages)).contains(
+        """
+            lead: { executor: 'ramping-vus', startVUs: 0, stages: [{ target: 2, duration: '1000ms' }] },
+            load: { executor: 'ramping-vus', startVUs: 2, stages: [{ target: 5, duration: '0ms' }, { target: 50, duration: '30000ms' }], startTime: '1000ms' },
+        """))
+    #expect(
+      try script(LoadShape(.open(jobs: 8), at: 0.5, stages)).contains(
+        "    load: { executor: 'ramping-arrival-rate', startRate: 500, timeUnit: '1000s', preAllocatedVUs: 8, maxVUs: 8, stages: [{ target: 5000, duration: '0ms' }, { target: 50000, duration: '30000ms' }] },\n"
+      ))
+    #expect(!K6Script.isTooShort(LoadShape(.closed, at: 0, [.init(.milliseconds(1), to: 1)])))
   }
 
   /// k6 refuses a scenario with more users than iterations.
   @Test func usersAreNotMoreThanIterations() throws {
     #expect(
-      try script(LoadShape(.closed, jobs: 10, warmUp: .seconds(1), duration: nil, requests: 5))
+      try script(LoadShape(.closed, at: 10, warmUp: .seconds(1), duration: nil, requests: 5))
         .contains(
           """
               lead: { executor: 'constant-vus', vus: 10, duration: '1000ms' },
@@ -62,13 +77,13 @@ struct K6ScriptTests {
   /// k6 refuses scenarios of less than a second.
   @Test(
     arguments: [
-      (LoadShape(.closed, jobs: 1, duration: .milliseconds(999)), true),
-      (LoadShape(.closed, jobs: 1, warmUp: .milliseconds(999), duration: nil, requests: 5), true),
-      (LoadShape(.closed, jobs: 1, warmUp: .seconds(1), duration: .seconds(1)), false),
-      (LoadShape(.open(rate: 100, ramp: .zero), jobs: 1, duration: nil, requests: 50), true),
+      (LoadShape(.closed, at: 1, duration: .milliseconds(999)), true),
+      (LoadShape(.closed, at: 1, warmUp: .milliseconds(999), duration: nil, requests: 5), true),
+      (LoadShape(.closed, at: 1, warmUp: .seconds(1), duration: .seconds(1)), false),
+      (LoadShape(.open(jobs: 1), at: 100, duration: nil, requests: 50), true),
       (
         LoadShape(
-          .open(rate: 100, ramp: .milliseconds(1)), jobs: 1, warmUp: .milliseconds(1), duration: nil,
+          .open(jobs: 1), at: 100, ramp: .milliseconds(1), warmUp: .milliseconds(1), duration: nil,
           requests: 100), false
       ),
     ] as [(LoadShape, Bool)])
@@ -80,7 +95,7 @@ struct K6ScriptTests {
     var script = K6Script(
       address: "h:1", isPlaintext: true, method: "a.B/C", kind: .unary, schema: [.reflection],
       messages: ["{}"], metadata: [("t-bin", .bytes([0, 255]))], timeout: nil,
-      shape: LoadShape(.closed, jobs: 1, duration: .seconds(1)), thresholds: [])
+      shape: LoadShape(.closed, at: 1, duration: .seconds(1)), thresholds: [])
     #expect(script.text.contains("\"t-bin\": new Uint8Array([0, 255]) }"))
     #expect(!script.text.contains("k6/encoding"))
     script.metadata = [("t-bin", .base64(variable: "T_BIN"))]
@@ -90,7 +105,7 @@ struct K6ScriptTests {
 
   @Test func thresholdsAreThoseOfK6() throws {
     let text = try script(
-      LoadShape(.closed, jobs: 1, duration: .seconds(1)),
+      LoadShape(.closed, at: 1, duration: .seconds(1)),
       thresholds: "p99<50ms,max<=1s,errors<0.1%,errors<5,rate>190")
     #expect(
       text.contains(
@@ -103,7 +118,7 @@ struct K6ScriptTests {
   }
 
   @Test func streamsSendTheirMessages() throws {
-    let shape = LoadShape(.closed, jobs: 1, duration: .seconds(1))
+    let shape = LoadShape(.closed, at: 1, duration: .seconds(1))
     #expect(
       try script(shape, kind: .bidiStreaming).contains(
         "messages.forEach((message) => stream.write(message));"))
@@ -113,7 +128,7 @@ struct K6ScriptTests {
   }
 
   @Test func schemaIsLoadedFromFiles() throws {
-    let shape = LoadShape(.closed, jobs: 1, duration: .seconds(1))
+    let shape = LoadShape(.closed, at: 1, duration: .seconds(1))
     #expect(
       try script(shape, schema: [.descriptorSet("a.binpb")]).contains("client.loadProtoset(\"a.binpb\");"))
     let text = try script(shape, schema: [.protos(importPaths: ["p"], files: ["a.proto", "b.proto"])])
@@ -128,7 +143,7 @@ struct K6ScriptTests {
     var script = K6Script(
       address: "h:1", isPlaintext: false, method: "a.B/C", kind: .unary, schema: [.reflection],
       messages: ["{}"], metadata: [], timeout: nil,
-      shape: LoadShape(.closed, jobs: 1, duration: .seconds(1)), thresholds: [])
+      shape: LoadShape(.closed, at: 1, duration: .seconds(1)), thresholds: [])
     #expect(script.text.contains("{ plaintext: false, reflect: true });"))
     #expect(script.text.contains("export const options = {\n  scenarios: {\n"))
     (script.authority, script.userAgent, script.maxMessageBytes) = ("a.example", "probe", 1024)

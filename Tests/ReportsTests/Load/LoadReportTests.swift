@@ -103,22 +103,26 @@ struct LoadReportTests {
 
   @Test func partsOfASuiteAreListed() {
     var report = LoadThresholdTests.report(errors: 0, calls: 4, missed: 0)
+    report.stages = [LoadReport.Part(name: "30s:5", statistics: report.statistics)]
     report.tests = [LoadReport.Part(name: "a\u{1B}", statistics: report.statistics)]
     report.methods = [LoadReport.Part(name: "p.S/M", statistics: LoadStatistics(from: .zero))]
     let text = report.text([])
     #expect(text.contains("\n  tests   4 in 10.000 s, 0.4/s\n  errors  0 (0.000 %)\n\n"))
     #expect(
       text.hasSuffix(
-        "\ntests\n  a\\u{1B}  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ncalls\n  p.S/M  0  0 failed\n"))
+        "\nstages\n  30s:5  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ntests\n  a\\u{1B}  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ncalls\n  p.S/M  0  0 failed\n"
+      ))
     let json = String(decoding: report.json([]), as: UTF8.self)
     #expect(json.contains(#""tests":[{"name":"a\u001b","calls":4,"errors":0,"p50_ms":2.001,"#))
+    #expect(json.contains(#""stages":[{"name":"30s:5","calls":4,"errors":0,"p50_ms":2.001,"#))
     #expect(json.contains(#""methods":[{"name":"p.S/M","calls":0,"errors":0}]"#))
     #expect(LoadPage(report, [], run).html.contains("<h2>By test</h2>"))
+    #expect(LoadPage(report, [], run).html.contains("<h2>By stage</h2>"))
   }
 
   @Test func progressIsOneLine() {
     let report = LoadThresholdTests.report()
-    let shape = LoadShape(.closed, jobs: 1, warmUp: .seconds(2), duration: nil)
+    let shape = LoadShape(.closed, at: 1, warmUp: .seconds(2), duration: nil)
     let line = report.statistics.progress(running: 3, at: .seconds(12), shape)
       .text(rates: (100, 0), elapsed: .seconds(12))
     #expect(line.hasPrefix("1000 calls, 100/s, 5 failed, 3 running; p50 500"), "\(line)")

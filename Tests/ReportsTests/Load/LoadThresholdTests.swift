@@ -22,7 +22,7 @@ struct LoadThresholdTests {
     }
     return LoadReport(
       target: "http://localhost:50051", method: "demo.v1.Demo/Hello",
-      shape: LoadShape(.open(rate: 100, ramp: .zero), jobs: 1000, duration: .seconds(10)), connections: 1,
+      shape: LoadShape(.open(jobs: 1000), at: 100, duration: .seconds(10)), connections: 1,
       statistics: statistics, missed: missed, end: .seconds(10), isInterrupted: false)
   }
 
@@ -94,7 +94,7 @@ struct LoadThresholdTests {
     var statistics = LoadStatistics(from: .zero)
     for _ in 0..<4 { statistics.add(LoadSample(due: .zero, end: .seconds(5), .unfinished)) }
     let report = LoadReport(
-      target: "h:1", method: "a.B/C", shape: LoadShape(.closed, jobs: 4, duration: nil, requests: 4),
+      target: "h:1", method: "a.B/C", shape: LoadShape(.closed, at: 4, duration: nil, requests: 4),
       connections: nil, statistics: statistics, missed: 0, end: .zero, isInterrupted: false)
     #expect((report.rate, report.errors, statistics.calls) == (0, 4, 4))
     #expect(statistics.series.intervals.isEmpty)
@@ -108,7 +108,7 @@ struct LoadThresholdTests {
     statistics.add(LoadSample(due: .zero, end: .seconds(6), .unfinished))
     let report = LoadReport(
       target: "h:1", method: "a.B/C",
-      shape: LoadShape(.closed, jobs: 5, duration: .seconds(1), requests: nil),
+      shape: LoadShape(.closed, at: 5, duration: .seconds(1), requests: nil),
       connections: nil, statistics: statistics, missed: 0, end: .seconds(1), isInterrupted: false)
     #expect((report.rate, report.elapsed) == (4, .seconds(1)))
   }

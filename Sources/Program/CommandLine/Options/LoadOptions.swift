@@ -10,13 +10,22 @@ extension OptionTable {
       expressed: .k6, isConfigurable: false, isCommon: true),
     Option(
       .ramp, "--ramp", .duration, "DURATION", .own, .load,
-      "Before the measured part, increase the rate from 0 to --rate in this time.",
+      "Before the measured part, increase --rate, or --jobs without it, from 0 in this time.",
       example: "rpcurl load --rate 200 --ramp 10s https://demo.example demo.v1.Demo/Hello",
       expressed: .k6, isConfigurable: false),
     Option(
       .warmUp, "--warm-up", .duration, "DURATION", .own, .load,
       "Make calls for this time before the measured part, after --ramp.",
       example: "rpcurl load --jobs 20 --warm-up 5s https://demo.example demo.v1.Demo/Hello",
+      expressed: .k6, isConfigurable: false),
+    Option(
+      .stages, "--stages", .text, "STAGES", .own, .load,
+      "Change the load in stages DURATION:TARGET with commas between, such as 30s:100,1m:500.",
+      "In each stage, the load changes evenly to its target. This is a rate with --rate, which is the rate at the beginning, and "
+        + "otherwise a number of calls that run at a time, from --jobs, or from 0 if that is not given. The same target again "
+        + "keeps the load, and a duration of 0 changes it at once: 0s:200,1m:200. The measured part consists of the stages, and "
+        + "the report has each of them.",
+      example: "rpcurl load --rate 0 --stages 30s:100,1m:100,30s:0 https://demo.example demo.v1.Demo/Hello",
       expressed: .k6, isConfigurable: false),
     Option(
       .duration, "--duration", .duration, "DURATION", .own, .load,
