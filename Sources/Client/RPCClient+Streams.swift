@@ -148,7 +148,7 @@ extension RPCClient {
           // The error of a call that has ended is that of its response.
           guard !call.channel.hasEnded else { return nil }
           call.cancel("the request failed: \(error)")
-          throw error
+          throw RPCError(thrown: error) ?? error
         }
         return nil
       }

@@ -55,8 +55,9 @@ public struct BuiltIn: ChainMember {
 }
 
 extension RPCError {
-  /// An invalid configuration of an interceptor.
+  /// An invalid configuration of an interceptor, with what to do instead.
   fileprivate init(_ error: ConfigurationError) {
-    self.init(.invalidArgument, error.description, origin: .configuration(error.interceptor))
+    let hint = error.hint.map { "; \($0)" } ?? ""
+    self.init(.invalidArgument, error.description + hint, origin: .configuration(error.interceptor))
   }
 }

@@ -176,22 +176,23 @@ package enum HeaderSyntax {
     for field in headers.fields {
       guard isName(field.name) else {
         throw RPCError(
-          .internal, "\(field.name.debugDescription) is not a valid header name", origin: .client)
+          .invalidArgument, "\(field.name.debugDescription) is not a valid header name", origin: .request)
       }
       if let refusal = refusal(of: field.name, value: field.value) {
         throw RPCError(.invalidArgument, refusal.why, origin: .request)
       }
       guard field.name != Self.contentType || isContentType(field.value) else {
         throw RPCError(
-          .internal, "the header \(field.name) can be set only by the transport", origin: .client)
+          .invalidArgument, "the header \(field.name) can be set only by the transport", origin: .request)
       }
       guard requiresASCII ? isASCIIValue(field.value) : isValue(field.value) else {
         guard requiresASCII, isValue(field.value) else {
           throw RPCError(
-            .internal, "the value of the header \(field.name) contains a control character", origin: .client)
+            .invalidArgument, "the value of the header \(field.name) contains a control character",
+            origin: .request)
         }
         let (why, hint) = notASCII(field.name)
-        throw RPCError(.internal, "\(why): \(hint)", origin: .client)
+        throw RPCError(.invalidArgument, "\(why): \(hint)", origin: .request)
       }
     }
     if let refusal = refusal(ofRepeated: headers) {

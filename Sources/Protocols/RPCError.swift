@@ -1,4 +1,17 @@
+import RPCurlBase
+
 /// The failure of a call: a status other than `ok`, and its origin.
+///
+/// ```swift
+/// do {
+///   _ = try await client.unary("demo.v1.Demo/Hello", ["name": "Ada"])
+/// } catch let error as RPCError where error == .unavailable {
+///   print("try later: \(error)")
+/// }
+/// ```
+///
+/// An error is equal to a code if it has the code. Two errors are equal if all of their members are: also message, details, origin
+/// and metadata.
 public struct RPCError: Error, Sendable, Equatable {
   /// Where an error arose. The exit code and the error message depend on it.
   public enum Origin: Sendable, Equatable {
@@ -49,6 +62,20 @@ public struct RPCError: Error, Sendable, Equatable {
     self.message = message
     self.details = details
     self.origin = origin
+  }
+
+  /// Whether an error has a code.
+  ///
+  /// - Parameters:
+  ///   - error: The error.
+  ///   - code: The code.
+  public static func == (error: RPCError, code: StatusCode) -> Bool { error.code == code }
+}
+
+extension RPCError: CustomStringConvertible {
+  /// The name of the code and the message, in one line: `not_found: no item 9`. Control characters are escaped.
+  public var description: String {
+    message.isEmpty ? code.name : "\(code.name): \(TerminalText.escape(message))"
   }
 }
 

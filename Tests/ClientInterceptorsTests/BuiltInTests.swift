@@ -115,7 +115,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("none", "no built-in interceptor has this name"), ("retry,attempts=0", "attempts"),
+    ("rety", "did you mean retry?"), ("none", "no built-in interceptor has this name"),
+    ("retry,attempts=0", "attempts"),
     ("retry,none=1", "unknown key"), ("mock,file=/nonexistent/stubs", "/nonexistent/stubs"),
     ("header,set", "KEY=VALUE"), ("header,set=env:RPCURL_NO_SUCH_VARIABLE", "is not set"),
   ])

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import RPCurlClient
 import RPCurlClientTesting
 import Testing
@@ -212,6 +213,27 @@ struct CallTests {
       #expect(reply.message == [10, 4, 112, 111, 110, 103])
     }
     #expect(try server.calls.first?.messages.first?["text"] as String? == "x")
+  }
+
+  @Test func errorOfGeneratedTypesIsThatOfTheCall() async throws {
+    struct Broken: Error {}
+    server.respond(to: "test.v1.Echo/Unary", [:])
+    for (thrown, code) in [
+      (CancellationError(), StatusCode.canceled), (RPCError(.dataLoss, "", origin: .client), .dataLoss),
+      (Broken(), .invalidArgument),
+    ] as [(any Error, StatusCode)] {
+      let method = RPCMethod<[UInt8], [UInt8]>(
+        MethodName(service: "test.v1.Echo", method: "Unary"), serialize: { _ in throw thrown }, parse: { $0 })
+      try await withRPCClient(server) { client in
+        let error = await #expect(throws: RPCError.self) { try await client.unary(method, []) }
+        #expect(error?.code == code)
+      }
+    }
+  }
+
+  @Test func errorHasALocalizedDescription() {
+    let error: any Error = RPCError(.notFound, "no item 9", origin: .server)
+    #expect((error as? any LocalizedError)?.errorDescription == "not_found: no item 9")
   }
 
   @Test func thousandCallsAtOnce() async throws {

@@ -195,6 +195,27 @@ import Testing
     #expect(finishes.codes.value == [.canceled])
   }
 
+  @Test func cancellationOfTheSequenceIsTheCodeCanceled() async throws {
+    server.handle("test.v1.Echo/Client") { call in
+      ServerResponse(messages: [["number": try await call.readRequest().count]])
+    }
+    server.handle("test.v1.Echo/Bidi") { call in ServerResponse(messages: Echo(messages: call.messages)) }
+    try await withRPCClient(server, interceptors: [finishes]) { client in
+      let messages = AsyncThrowingStream<FieldValue, any Error> { throw CancellationError() }
+      let error = await #expect(throws: RPCError.self) {
+        try await client.clientStreaming("test.v1.Echo/Client", messages)
+      }
+      #expect(error?.code == .canceled)
+      let other = await #expect(throws: RPCError.self) {
+        try await client.bidirectional("test.v1.Echo/Bidi") { requests, _ in
+          try await requests.send(contentsOf: messages)
+        }
+      }
+      #expect(other?.code == .canceled)
+    }
+    #expect(finishes.codes.value == [.canceled, .canceled])
+  }
+
   @Test func sendAfterTheHalfCloseIsAnError() async throws {
     server.handle("test.v1.Echo/Bidi") { call in ServerResponse(messages: Echo(messages: call.messages)) }
     try await withRPCClient(server) { client in

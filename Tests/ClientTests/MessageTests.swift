@@ -61,6 +61,24 @@ struct MessageTests {
     #expect(throws: FieldPathError.self) { try message["child"] as [UInt8] }
   }
 
+  @Test func errorOfATypeNamesThatOfTheField() throws {
+    let message = try message()
+    func text<Result: FieldResult>(_ path: String, _ type: Result.Type) -> String? {
+      (#expect(throws: FieldPathError.self) { try message[path] as Result })?.description
+    }
+    #expect(
+      text("text", Int.self) == "the value of text (string) cannot be read as an integer that fits Int")
+    #expect(text("color", Bool.self) == "the value of color (test.v1.Color) cannot be read as a bool")
+    #expect(
+      text("list", [String].self)
+        == "the value of list[0] (int32) cannot be read as a string or an enum")
+    #expect(
+      text("child.child", String.self)
+        == "the value of child.child (test.v1.Item) cannot be read as a string or an enum")
+    #expect(
+      text("ratio", Int.self) == "the value of ratio (double) cannot be read as an integer that fits Int")
+  }
+
   @Test func numbersOutOfRangeAreErrors() throws {
     let message = try Message(try TestSchema.type(), ["number": 3_000_000_000])
     #expect(try message["number"] as UInt32 == 3_000_000_000)

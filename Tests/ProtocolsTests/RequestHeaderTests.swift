@@ -87,6 +87,22 @@ import Testing
     #expect(error?.origin == .request)
   }
 
+  @Test(arguments: [
+    ("a b", "1", #""a b" is not a valid header name"#), ("", "1", #""" is not a valid header name"#),
+    ("x-a", "1\n2", "the value of the header x-a contains a control character"),
+    ("content-type", "text/html", "the header content-type can be set only by the transport"),
+  ])
+  func requestWithInvalidFieldIsRejected(name: String, value: String, why: String) {
+    var start = RequestStart.test
+    start.headers = Headers([(name, value)])
+    let error = #expect(throws: RPCError.self) {
+      try WireProtocols.make(.grpc, .of(.unary)).makeRequest(start, timeout: nil)
+    }
+    #expect(error?.message == why)
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.origin == .request)
+  }
+
   @Test func trailersInTEAreSent() throws {
     var start = RequestStart.test
     start.headers = Headers([("te", "trailers")])

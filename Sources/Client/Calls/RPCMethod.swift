@@ -58,14 +58,16 @@ extension ResolvedMethod {
         do {
           return .bytes(try serialize(message))
         } catch {
-          throw RPCError(.invalidArgument, "the request of \(name): \(error)", origin: .request)
+          throw RPCError(thrown: error)
+            ?? RPCError(.invalidArgument, "the request of \(name): \(error)", origin: .request)
         }
       },
       decode: { (payload) throws(RPCError) in
         do {
           return try parse(payload.serialized)
         } catch {
-          throw RPCError(.internal, "the response of \(name) cannot be parsed: \(error)", origin: .violation)
+          throw RPCError(thrown: error)
+            ?? RPCError(.internal, "the response of \(name) cannot be parsed: \(error)", origin: .violation)
         }
       })
   }

@@ -17,12 +17,17 @@ public struct RequestWriter<Input: Sendable>: Sendable {
 
   /// Sends messages as they arrive, until the sequence or the call ends.
   ///
-  /// - Throws: The errors of the sequence and of `send`. If the task is canceled, also after the last message, the call
-  ///   is canceled.
+  /// - Parameter messages: The messages. The sequence is iterated on the actor of the caller.
+  /// - Throws: The errors of `send`, and of the sequence: a `CancellationError` becomes an `RPCError` with the code `canceled`. If the
+  ///   task is canceled, also after the last message, the call is canceled.
   public func send<Messages: AsyncSequence>(contentsOf messages: Messages) async throws
   where Messages.Element == Input {
-    for try await message in messages {
-      guard try await call.send(try encode(message)) else { return }
+    do {
+      for try await message in messages {
+        guard try await call.send(try encode(message)) else { return }
+      }
+    } catch {
+      throw RPCError(thrown: error) ?? error
     }
     // A sequence may end early when the task is canceled.
     if !call.channel.hasEnded { try call.checkCancellation() }

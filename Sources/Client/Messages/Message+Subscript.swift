@@ -58,16 +58,19 @@ extension SingleFieldResult {
     } else if let result = Self.empty(field) {
       self = result
     } else {
-      throw .wrongType(field: path.description, expected: Self.fieldTypeName)
+      throw Self.mismatch(field, path)
     }
+  }
+
+  /// The error of a value of another type, or of a number that is out of range.
+  private static func mismatch(_ field: Field, _ path: FieldPath) -> FieldPathError {
+    .notReadable(field: path.description, type: field.typeDescription, as: fieldTypeName)
   }
 
   fileprivate static func read(_ message: Message, _ path: FieldPath) throws(FieldPathError) -> Self? {
     guard let value = try message.value(at: path) else { return nil }
     let field = { () throws(FieldPathError) in try message.type.field(at: path) }
-    guard let result = try Self(value, of: try field()) else {
-      throw .wrongType(field: path.description, expected: fieldTypeName)
-    }
+    guard let result = try Self(value, of: try field()) else { throw mismatch(try field(), path) }
     return result
   }
 }

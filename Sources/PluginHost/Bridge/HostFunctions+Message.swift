@@ -239,7 +239,7 @@ extension ABIFailure {
       RPCURL_EPATH
     case .indexOutOfRange: RPCURL_ENOENT
     case .outOfRange: RPCURL_ERANGE
-    case .wrongType, .notUTF8, .notAList: RPCURL_ETYPE
+    case .wrongType, .notReadable, .notUTF8, .notAList: RPCURL_ETYPE
     case .encoding, .json: RPCURL_EPARSE
     }
   }

@@ -18,6 +18,8 @@ public enum FieldPathError: Error, Equatable, Sendable {
   case wrongKeyType(field: String, expected: String)
   /// The field cannot have the value.
   case wrongType(field: String, expected: String)
+  /// The value of the field cannot be read as another type.
+  case notReadable(field: String, type: String, as: String)
   /// The field cannot have the number: it is an integer that is too large, or negative.
   case outOfRange(field: String, expected: String)
   /// The bytes are not UTF-8, as the string has to be.
@@ -54,6 +56,8 @@ extension FieldPathError: CustomStringConvertible {
     case .wrongKeyType(let field, let expected): "the keys of \(field) have the type \(expected)"
     case .wrongType(let field, let expected), .outOfRange(let field, let expected):
       "\(field) requires \(expected)"
+    case .notReadable(let field, let type, let wanted):
+      "the value of \(field) (\(type)) cannot be read as \(wanted)"
     case .notUTF8(let field): "not UTF-8, but \(field) is a string"
     case .notAList(let field): "\(field) is not a list"
     case .schema(let error): error.description

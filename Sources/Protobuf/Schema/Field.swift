@@ -18,6 +18,8 @@ public struct Field: Sendable {
   public var number: UInt32 { node.number }
   /// The type of its values; for a map ``FieldKind/message``.
   public var kind: FieldKind { node.kind }
+  /// The name of the type of its values, for error messages: `int32`, `demo.v1.Item`, or `a map`.
+  package var typeDescription: String { node.typeDescription }
   /// Whether it is a list or a map.
   public var isRepeated: Bool { node.isRepeated }
   /// Whether it is a map; ``mapKey`` and ``mapValue`` describe its entries.
