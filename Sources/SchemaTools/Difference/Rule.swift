@@ -1,6 +1,7 @@
 /// A rule of compatibility between an old and a new schema, with the name that `buf breaking` has for it.
 package enum Rule: String, CaseIterable, Sendable {
   // Enums
+  case enumNoDelete = "ENUM_NO_DELETE"
   case enumSameJSONFormat = "ENUM_SAME_JSON_FORMAT"
   case enumSameType = "ENUM_SAME_TYPE"
   case enumValueNoDelete = "ENUM_VALUE_NO_DELETE"
@@ -10,6 +11,8 @@ package enum Rule: String, CaseIterable, Sendable {
   case reservedEnumNoDelete = "RESERVED_ENUM_NO_DELETE"
   // Messages
   case extensionMessageNoDelete = "EXTENSION_MESSAGE_NO_DELETE"
+  case extensionNoDelete = "EXTENSION_NO_DELETE"
+  case messageNoDelete = "MESSAGE_NO_DELETE"
   case messageNoRemoveStandardDescriptorAccessor = "MESSAGE_NO_REMOVE_STANDARD_DESCRIPTOR_ACCESSOR"
   case messageSameJSONFormat = "MESSAGE_SAME_JSON_FORMAT"
   case messageSameRequiredFields = "MESSAGE_SAME_REQUIRED_FIELDS"
@@ -34,6 +37,7 @@ package enum Rule: String, CaseIterable, Sendable {
   case fieldWireJSONCompatibleCardinality = "FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY"
   case fieldWireJSONCompatibleType = "FIELD_WIRE_JSON_COMPATIBLE_TYPE"
   // Files
+  case fileNoDelete = "FILE_NO_DELETE"
   case fileSameCcEnableArenas = "FILE_SAME_CC_ENABLE_ARENAS"
   case fileSameCcGenericServices = "FILE_SAME_CC_GENERIC_SERVICES"
   case fileSameCsharpNamespace = "FILE_SAME_CSHARP_NAMESPACE"
@@ -58,35 +62,42 @@ package enum Rule: String, CaseIterable, Sendable {
   case packageMessageNoDelete = "PACKAGE_MESSAGE_NO_DELETE"
   case packageNoDelete = "PACKAGE_NO_DELETE"
   case packageServiceNoDelete = "PACKAGE_SERVICE_NO_DELETE"
-  // Methods
+  // Services
   case rpcNoDelete = "RPC_NO_DELETE"
   case rpcSameClientStreaming = "RPC_SAME_CLIENT_STREAMING"
   case rpcSameIdempotencyLevel = "RPC_SAME_IDEMPOTENCY_LEVEL"
   case rpcSameRequestType = "RPC_SAME_REQUEST_TYPE"
   case rpcSameResponseType = "RPC_SAME_RESPONSE_TYPE"
   case rpcSameServerStreaming = "RPC_SAME_SERVER_STREAMING"
+  case serviceNoDelete = "SERVICE_NO_DELETE"
 
   /// The categories that contain the rule.
   package var categories: [RuleCategory] {
     switch self {
+    case .enumNoDelete, .extensionNoDelete, .fileNoDelete, .messageNoDelete, .serviceNoDelete: [.file]
+    case .packageEnumNoDelete, .packageExtensionNoDelete, .packageMessageNoDelete, .packageNoDelete,
+      .packageServiceNoDelete:
+      [.package]
     case .fieldSameDefault, .fieldSameOneof, .fileSamePackage, .messageSameRequiredFields,
       .reservedEnumNoDelete, .reservedMessageNoDelete, .rpcSameClientStreaming, .rpcSameIdempotencyLevel,
       .rpcSameRequestType, .rpcSameResponseType, .rpcSameServerStreaming:
-      [.package, .wireJSON, .wire]
+      [.file, .package, .wireJSON, .wire]
     case .enumSameJSONFormat, .enumValueSameName, .fieldSameJSONName, .fieldSameName, .messageSameJSONFormat:
-      [.package, .wireJSON]
+      [.file, .package, .wireJSON]
     case .enumValueNoDeleteUnlessNumberReserved, .fieldNoDeleteUnlessNumberReserved: [.wireJSON, .wire]
     case .enumValueNoDeleteUnlessNameReserved, .fieldNoDeleteUnlessNameReserved,
       .fieldWireJSONCompatibleCardinality, .fieldWireJSONCompatibleType:
       [.wireJSON]
     case .fieldWireCompatibleCardinality, .fieldWireCompatibleType: [.wire]
-    default: [.package]
+    default: [.file, .package]
     }
   }
 }
 
 /// A category of rules: what stays compatible.
 package enum RuleCategory: String, CaseIterable, Sendable {
+  /// Calls, JSON, binary messages, and code generated for each file.
+  case file = "FILE"
   /// Calls, JSON, binary messages, and code generated for a package.
   case package = "PACKAGE"
   /// Messages in JSON and in binary.
@@ -98,39 +109,19 @@ package enum RuleCategory: String, CaseIterable, Sendable {
   package var rules: Set<Rule> { Set(Rule.allCases.filter { $0.categories.contains(self) }) }
 }
 
-/// A difference between two schemas.
-package struct SchemaFinding: Sendable, Equatable {
-  /// The rule that the new schema breaks; nil for a compatible addition.
-  package let rule: Rule?
-  /// The `.proto` file: of the new schema, or of the old one if the new one has no such file.
-  package let file: String
-  /// The full name of the declaration; for a file, its package.
-  package let symbol: String
-  /// What differs, with the name of the declaration: `message demo.v1.Item was removed`.
-  package let text: String
-  /// Where the declaration is in the file, or what contained it; nil for a schema without places.
-  package var place: SourcePlace?
-  /// Other full names that it concerns: the old name of a renamed field, all names of an enum value, and the
-  /// declarations of a removed package or of a file whose package changed.
-  package var others: [String] = []
-
-  /// Whether it concerns a package or a declaration, or something in it.
-  ///
-  /// - Parameter name: The full name, with a dot before the method.
-  package func concerns(_ name: String) -> Bool {
-    let symbol = symbol.replacing("/", with: ".")
-    // What the new schema no longer has, with everything in it.
-    let removed: [String] =
-      switch rule {
-      case .packageNoDelete, .fileSamePackage: others
-      case .packageMessageNoDelete, .packageEnumNoDelete, .packageServiceNoDelete: [symbol]
-      default: []
-      }
-    return ([symbol] + others).contains { Self.contains(name, $0) }
-      || removed.contains { Self.contains($0, name) }
+extension Rule {
+  /// The rules that a name in a `buf.yaml` means: those of a category, or one rule; nil for another name.
+  package static func named(_ name: String) -> Set<Rule>? {
+    switch name {
+    // Names that buf has replaced, or that no longer check anything.
+    case "FIELD_SAME_CTYPE": [.fieldSameCppStringType]
+    case "FIELD_SAME_LABEL": [.fieldSameCardinality]
+    case "FILE_SAME_JAVA_STRING_CHECK_UTF8": [.fieldSameJavaUTF8Validation]
+    case "FILE_SAME_PHP_GENERIC_SERVICES", "MESSAGE_SAME_MESSAGE_SET_WIRE_FORMAT": []
+    default: RuleCategory(rawValue: name)?.rules ?? Rule(rawValue: name).map { [$0] }
+    }
   }
 
-  private static func contains(_ scope: String, _ name: String) -> Bool {
-    name.hasPrefix(scope) && [nil, "."].contains(name.dropFirst(scope.count).first)
-  }
+  /// Whether it compares files, or packages as files declare them, and no declaration.
+  var isOfFile: Bool { self == .packageNoDelete || rawValue.hasPrefix("FILE_") }
 }

@@ -57,8 +57,9 @@ extension SchemaComparison {
       let new = others.map(\.name)
       // More names are an addition.
       if !Set(new).isSuperset(of: old) {
+        let name = new.first { !old.contains($0) } ?? value.name
         report(
-          .enumValueSameName, file, symbol,
+          .enumValueSameName, file, "\(before.fullName).\(name)",
           "\(subject) changed its name from \(Self.quoted(old)) to \(Self.quoted(new))", others: all)
       }
     }

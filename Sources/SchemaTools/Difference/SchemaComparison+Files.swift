@@ -17,6 +17,11 @@ extension SchemaComparison {
     (.fileSameCcEnableArenas, 31, 1),
   ]
 
+  /// The number of the option that a rule compares; nil for a rule about something else.
+  static func fileOption(_ rule: Rule) -> UInt32? {
+    texts.first { $0.0 == rule }?.1 ?? numbers.first { $0.0 == rule }?.1
+  }
+
   /// Compares a file with the one of the same name.
   mutating func compareFile(_ before: FileDeclaration, _ after: FileDeclaration) {
     var changes: [(rule: Rule, what: String)] = []

@@ -55,20 +55,34 @@ package struct SchemaComparison {
     // The order within a file is that of its declarations.
     comparison.found = comparison.found.enumerated()
       .sorted { ($0.element.file, $0.offset) < ($1.element.file, $1.offset) }.map(\.element)
-    try comparison.addPlaces()
+    try comparison.addSides()
     return comparison.found
   }
 
-  /// Adds the places of the findings in the new schema, or in the old one if the new one has no such file.
-  private mutating func addPlaces() throws(SchemaError) {
-    var (file, places) = ("", SourcePlaces?.none)
+  /// Adds where the findings are in both schemas.
+  private mutating func addSides() throws(SchemaError) {
+    var known: [Int: SourcePlaces] = [:]
+    func side(
+      _ names: [String], _ rule: Rule?, in file: Int, _ contents: SchemaContents
+    ) throws(SchemaError) -> SchemaFinding.Side {
+      let places = if let found = known[file] { found } else { try contents.places(ofFile: file) }
+      known[file] = places
+      return SchemaFinding.Side(
+        file: contents.files[file].name, package: contents.files[file].package,
+        place: places.place(of: names, rule))
+    }
     for (index, finding) in found.enumerated() {
-      if finding.file != file {
-        file = finding.file
-        places = try new.places(ofFile: file)
-        if places == nil { places = try old.places(ofFile: file) }
-      }
-      found[index].place = places?.place(of: finding.symbol)
+      guard let file = new.fileIndices[finding.file] else { continue }
+      found[index].new = try side([finding.symbol] + finding.others, finding.rule, in: file, new)
+    }
+    known = [:]
+    for (index, finding) in found.enumerated() {
+      guard let rule = finding.rule else { continue }
+      // The old names are first.
+      let names = finding.others + [finding.symbol]
+      let declaring = names.compactMap { SourcePlaces.enclosing($0, old.file(of:)) }.first
+      guard let file = rule.isOfFile ? old.fileIndices[finding.file] : declaring else { continue }
+      found[index].old = try side(names, rule, in: file, old)
     }
   }
 
@@ -113,6 +127,19 @@ package struct SchemaComparison {
   func oldFile(_ index: Int) -> String { old.files[index].name }
   func newFile(_ index: Int) -> String { new.files[index].name }
 
+  /// Records that a file no longer declares what it declared.
+  private mutating func reportMoved(_ rule: Rule, _ member: FileMember, _ fullName: String, _ file: OldFile) {
+    guard let remaining = file.remaining, !remaining.contains(member) else { return }
+    let name = oldFile(file.index)
+    let other = new.file(of: fullName).map(newFile)
+    let kind = member.kind.rawValue
+    report(
+      rule, name, fullName,
+      other == nil || other == name
+        ? "\(kind) \(fullName) was removed from \(name)"
+        : "\(kind) \(fullName) moved from \(name) to \(other ?? "")")
+  }
+
   /// The full names of the declarations of a file.
   static func names(of file: FileDeclaration) -> [String] {
     file.messages.map(\.fullName) + file.enums.map(\.fullName) + file.services.map(\.fullName)
@@ -121,60 +148,86 @@ package struct SchemaComparison {
 
   // MARK: Declarations of the old schema
 
+  private typealias FileMember = SchemaContents.FileMember
+
+  /// An old file.
+  private struct OldFile {
+    let index: Int
+    let package: String
+    /// Whether the new schema has no file of its package.
+    let isPackageGone: Bool
+    /// The declarations of the new file of that name; nil if there is none.
+    let remaining: Set<FileMember>?
+  }
+
   private mutating func compareFiles() {
     var gone: Set<String> = []
     for (index, file) in old.files.enumerated() {
-      if let number = new.fileIndices[file.name] { compareFile(file, new.files[number]) }
+      let counterpart = new.fileIndices[file.name]
+      if let counterpart {
+        compareFile(file, new.files[counterpart])
+      } else {
+        report(
+          .fileNoDelete, file.name, file.package, "file \(file.name) was removed",
+          others: Self.names(of: file))
+      }
       if !new.packages.contains(file.package), gone.insert(file.package).inserted {
         report(
           .packageNoDelete, file.name, file.package, "package \(file.package) was removed",
           others: old.files.filter { $0.package == file.package }.flatMap(Self.names))
       }
-      let isGone = gone.contains(file.package)
-      for message in file.messages { compare(message, index, isGone: isGone) }
-      compareMembers(file.enums, file.extensions, index, isGone: isGone)
+      let context = OldFile(
+        index: index, package: file.package, isPackageGone: gone.contains(file.package),
+        remaining: counterpart.map { new.members(ofFile: $0) })
+      for message in file.messages { compare(message, context) }
+      compareMembers(file.enums, file.extensions, context)
       for service in file.services {
-        if let other = new.services[service.fullName] {
+        let name = service.fullName
+        if let other = new.services[name] {
           compareService(service, other)
-        } else if !isGone {
-          report(
-            .packageServiceNoDelete, file.name, service.fullName, "service \(service.fullName) was removed")
+        } else if !context.isPackageGone {
+          report(.packageServiceNoDelete, file.name, name, "service \(name) was removed")
         }
+        reportMoved(.serviceNoDelete, FileMember(.service, name, in: file.package), name, context)
       }
     }
   }
 
   /// Compares a message and what is nested in it.
-  private mutating func compare(_ message: MessageDeclaration, _ file: Int, isGone: Bool) {
-    if let before = old.messages[message.fullName], let after = new.messages[message.fullName] {
+  private mutating func compare(_ message: MessageDeclaration, _ file: OldFile) {
+    let name = message.fullName
+    if let before = old.messages[name], let after = new.messages[name] {
       compareMessage(before, after)
-    } else if !isGone {
-      report(
-        .packageMessageNoDelete, oldFile(file), message.fullName, "message \(message.fullName) was removed")
+    } else if !file.isPackageGone {
+      report(.packageMessageNoDelete, oldFile(file.index), name, "message \(name) was removed")
     }
-    for nested in message.messages { compare(nested, file, isGone: isGone) }
-    compareMembers(message.enums, message.extensions, file, isGone: isGone)
+    reportMoved(.messageNoDelete, FileMember(.message, name, in: file.package), name, file)
+    for nested in message.messages { compare(nested, file) }
+    compareMembers(message.enums, message.extensions, file)
   }
 
   private mutating func compareMembers(
-    _ enums: [EnumDeclaration], _ extensions: [FieldDeclaration], _ file: Int, isGone: Bool
+    _ enums: [EnumDeclaration], _ extensions: [FieldDeclaration], _ file: OldFile
   ) {
     for type in enums {
-      if let before = old.enums[type.fullName], let after = new.enums[type.fullName] {
+      let name = type.fullName
+      if let before = old.enums[name], let after = new.enums[name] {
         compareEnum(before, after)
-      } else if !isGone {
-        report(.packageEnumNoDelete, oldFile(file), type.fullName, "enum \(type.fullName) was removed")
+      } else if !file.isPackageGone {
+        report(.packageEnumNoDelete, oldFile(file.index), name, "enum \(name) was removed")
       }
+      reportMoved(.enumNoDelete, FileMember(.enumeration, name, in: file.package), name, file)
     }
     for field in extensions {
       let key = SchemaContents.ExtensionKey(extendee: field.extendee ?? "", number: field.number)
       if let before = old.extensions[key], let after = new.extensions[key] {
         compareField(FieldSide(before, old), FieldSide(after, new), of: "")
       }
-      if !isGone, !new.extensionNames.contains(field.fullName) {
-        report(
-          .packageExtensionNoDelete, oldFile(file), field.fullName, "extension \(field.fullName) was removed")
+      let name = field.fullName
+      if !file.isPackageGone, new.extensionFiles[name] == nil {
+        report(.packageExtensionNoDelete, oldFile(file.index), name, "extension \(name) was removed")
       }
+      reportMoved(.extensionNoDelete, FileMember(.extension, name, in: file.package), name, file)
     }
   }
 
@@ -228,7 +281,7 @@ package struct SchemaComparison {
         add(file, "\(type.fullName).\(value.name)", text)
       }
     }
-    for field in extensions where !old.extensionNames.contains(field.fullName) {
+    for field in extensions where old.extensionFiles[field.fullName] == nil {
       let key = SchemaContents.ExtensionKey(extendee: field.extendee ?? "", number: field.number)
       if old.extensions[key] == nil { add(file, field.fullName, "extension \(field.fullName) was added") }
     }

@@ -15,6 +15,23 @@ final class SchemaContents {
     let number: Int32
   }
 
+  /// What the rules of FILE compare: a declaration without the package of its file.
+  struct FileMember: Hashable {
+    enum Kind: String {
+      case message, service
+      case enumeration = "enum"
+      case `extension` = "extension"
+    }
+
+    let kind: Kind
+    let name: String
+
+    init(_ kind: Kind, _ fullName: String, in package: String) {
+      self.kind = kind
+      name = package.isEmpty ? fullName : String(fullName.dropFirst(package.count + 1))
+    }
+  }
+
   /// A file before it is read.
   struct Outline {
     let name: String
@@ -32,7 +49,8 @@ final class SchemaContents {
   private(set) var enums: [String: Entry<EnumDeclaration>] = [:]
   private(set) var services: [String: Entry<ServiceDeclaration>] = [:]
   private(set) var extensions: [ExtensionKey: Entry<FieldDeclaration>] = [:]
-  private(set) var extensionNames: Set<String> = []
+  /// The files of extensions, by full name.
+  private(set) var extensionFiles: [String: Int] = [:]
   private let pool: DescriptorPool
   /// Enums that were looked up, each with the numbers of its names.
   private var known: [String: (declaration: EnumDeclaration, numbers: [String: Int32])?] = [:]
@@ -122,15 +140,41 @@ final class SchemaContents {
   }
 
   private func add(_ field: FieldDeclaration, _ file: Int, _ outer: FeatureValues) {
-    extensionNames.insert(field.fullName)
+    extensionFiles[field.fullName] = extensionFiles[field.fullName] ?? file
     let key = ExtensionKey(extendee: field.extendee ?? "", number: field.number)
     if extensions[key] == nil { extensions[key] = Entry(declaration: field, file: file, features: outer) }
   }
 
-  /// Where the declarations of a file are; nil for a file that was not read.
-  func places(ofFile name: String) throws(SchemaError) -> SourcePlaces? {
-    guard let index = fileIndices[name], let (bytes, _) = try pool.serialized(file: name) else { return nil }
-    return SourcePlaces(files[index], serialized: bytes)
+  /// Where the declarations of a file are.
+  func places(ofFile index: Int) throws(SchemaError) -> SourcePlaces {
+    let bytes = try pool.serialized(file: files[index].name)?.0
+    return SourcePlaces(files[index], serialized: bytes ?? [])
+  }
+
+  /// The index of the file that declares a message, an enum, a service or an extension; nil if no file that was read does.
+  func file(of name: String) -> Int? {
+    messages[name]?.file ?? enums[name]?.file ?? services[name]?.file ?? extensionFiles[name]
+  }
+
+  /// The declarations of a file, nested ones too, by their names without the package.
+  func members(ofFile index: Int) -> Set<FileMember> {
+    var members: Set<FileMember> = []
+    let file = files[index]
+    func add(_ message: MessageDeclaration) {
+      members.insert(FileMember(.message, message.fullName, in: file.package))
+      add(message.enums, message.extensions)
+      message.messages.forEach(add)
+    }
+    func add(_ enums: [EnumDeclaration], _ extensions: [FieldDeclaration]) {
+      for type in enums { members.insert(FileMember(.enumeration, type.fullName, in: file.package)) }
+      for field in extensions { members.insert(FileMember(.extension, field.fullName, in: file.package)) }
+    }
+    file.messages.forEach(add)
+    add(file.enums, file.extensions)
+    for service in file.services {
+      members.insert(FileMember(.service, service.fullName, in: file.package))
+    }
+    return members
   }
 
   // MARK: Enums of fields

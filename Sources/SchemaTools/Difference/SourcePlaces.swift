@@ -11,7 +11,7 @@ package struct SourcePlace: Sendable, Equatable {
 /// Where the declarations of a file begin, by their names: `google.protobuf.SourceCodeInfo`.
 struct SourcePlaces {
   private let starts: [[Int32]: SourcePlace]
-  private var places: [String: SourcePlace] = [:]
+  private var paths: [String: [Int32]] = [:]
 
   /// - Parameters:
   ///   - file: The file.
@@ -19,48 +19,73 @@ struct SourcePlaces {
   init(_ file: FileDeclaration, serialized: [UInt8]) {
     starts = Self.starts(in: serialized)
     guard !starts.isEmpty else { return }
-    places[file.package] = starts[[2]] ?? starts[[]]
+    paths[file.package] = starts[[2]] == nil ? [] : [2]
     for (index, message) in file.messages.enumerated() { add(message, [4, Int32(index)]) }
     for (index, type) in file.enums.enumerated() { add(type, [5, Int32(index)]) }
     for (index, service) in file.services.enumerated() {
       let path = [6, Int32(index)]
-      places[service.fullName] = starts[path]
+      paths[service.fullName] = path
       for (index, method) in service.methods.enumerated() {
-        places[method.path] = starts[path + [2, Int32(index)]]
+        paths[method.path] = path + [2, Int32(index)]
       }
     }
     add(file.extensions, [7])
   }
 
-  /// The place of a declaration, or of the innermost one around it; nil if there is none.
-  func place(of symbol: String) -> SourcePlace? {
+  /// The place of what a rule compares: the part of the declaration, the declaration, or the innermost one around it.
+  ///
+  /// - Parameters:
+  ///   - names: The names of the declaration, of which the file may have any. An enclosing one is that of the first.
+  ///   - rule: The rule; nil for the declaration.
+  func place(of names: [String], _ rule: Rule?) -> SourcePlace? {
+    let parts = rule?.parts ?? []
+    if rule?.isOfFile == true { return first(parts + [[2], []], of: []) }
+    if let path = names.lazy.compactMap({ paths[$0] }).first { return first(parts + [[]], of: path) }
+    return names.first.flatMap { Self.enclosing($0) { paths[$0] } }.flatMap { starts[$0] }
+  }
+
+  private func first(_ parts: [[Int32]], of path: [Int32]) -> SourcePlace? {
+    parts.lazy.compactMap { starts[path + $0] }.first
+  }
+
+  /// The value of a name, or of the innermost one around it that has a value.
+  static func enclosing<Value>(_ symbol: String, _ value: (String) -> Value?) -> Value? {
     var name = symbol[...]
     while true {
-      if let place = places[String(name)] { return place }
+      if let found = value(String(name)) { return found }
       guard let end = name.lastIndex(where: { $0 == "." || $0 == "/" }) else { return nil }
       name = name[..<end]
     }
   }
 
   private mutating func add(_ message: MessageDeclaration, _ path: [Int32]) {
-    places[message.fullName] = starts[path]
+    paths[message.fullName] = path
     add(message.fields, path + [2])
-    for (index, nested) in message.messages.enumerated() { add(nested, path + [3, Int32(index)]) }
+    let fields = Dictionary(message.fields.enumerated().map { ($1.typeName, Int32($0)) }) { first, _ in first
+    }
+    for (index, nested) in message.messages.enumerated() {
+      guard nested.isMapEntry, let field = fields[nested.fullName] else {
+        add(nested, path + [3, Int32(index)])
+        continue
+      }
+      // What is generated for a map is where the map is.
+      for name in [nested.fullName] + nested.fields.map(\.fullName) { paths[name] = path + [2, field] }
+    }
     for (index, type) in message.enums.enumerated() { add(type, path + [4, Int32(index)]) }
     add(message.extensions, path + [6])
     for (index, oneof) in message.oneofs.enumerated() {
-      places["\(message.fullName).\(oneof.name)"] = starts[path + [8, Int32(index)]]
+      paths["\(message.fullName).\(oneof.name)"] = path + [8, Int32(index)]
     }
   }
 
   private mutating func add(_ fields: [FieldDeclaration], _ path: [Int32]) {
-    for (index, field) in fields.enumerated() { places[field.fullName] = starts[path + [Int32(index)]] }
+    for (index, field) in fields.enumerated() { paths[field.fullName] = path + [Int32(index)] }
   }
 
   private mutating func add(_ type: EnumDeclaration, _ path: [Int32]) {
-    places[type.fullName] = starts[path]
+    paths[type.fullName] = path
     for (index, value) in type.values.enumerated() {
-      places["\(type.fullName).\(value.name)"] = starts[path + [2, Int32(index)]]
+      paths["\(type.fullName).\(value.name)"] = path + [2, Int32(index)]
     }
   }
 
@@ -80,5 +105,30 @@ struct SourcePlaces {
       }
     }
     return starts
+  }
+}
+
+extension Rule {
+  /// The parts of a declaration that the rule compares, as paths in its descriptor. The first one that is written counts.
+  fileprivate var parts: [[Int32]] {
+    if let number = SchemaComparison.fileOption(self) { return [[8, Int32(number)]] }
+    return switch self {
+    case .fieldSameName, .enumValueSameName: [[1]]
+    case .fieldSameType, .fieldWireCompatibleType, .fieldWireJSONCompatibleType: [[5], [6]]
+    case .fieldSameDefault: [[7]]
+    case .fieldSameJSONName: [[10]]
+    case .fieldSameCppStringType: [[8, 1]]
+    case .fieldSameJSType: [[8, 6]]
+    case .fieldSameUTF8Validation: [[8, 21, 4]]
+    case .enumSameType: [[3, 7, 2]]
+    case .enumSameJSONFormat: [[3, 7, 6]]
+    case .messageSameJSONFormat: [[7, 12, 6]]
+    case .messageNoRemoveStandardDescriptorAccessor: [[7, 2]]
+    case .fileSameSyntax: [[12], [14]]
+    case .rpcSameRequestType: [[2]]
+    case .rpcSameResponseType: [[3]]
+    case .rpcSameIdempotencyLevel: [[4, 34]]
+    default: []
+    }
   }
 }

@@ -111,9 +111,12 @@ enum Descriptors {
     return pool
   }
 
-  /// The differences by all rules.
+  /// The rules except those of FILE only, which the removal of any declaration breaks, too.
+  static let rules = Set(Rule.allCases.filter { $0.categories != [.file] })
+
+  /// The differences by all rules except those of FILE only.
   static func findings(
-    _ old: [UInt8], _ new: [UInt8], _ rules: Set<Rule> = Set(Rule.allCases)
+    _ old: [UInt8], _ new: [UInt8], _ rules: Set<Rule> = rules
   ) throws -> [SchemaFinding] {
     try SchemaComparison.findings(from: pool(old), to: pool(new), rules: rules)
   }

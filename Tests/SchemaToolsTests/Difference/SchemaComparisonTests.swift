@@ -17,6 +17,7 @@ struct SchemaComparisonTests {
   }
 
   @Test func categoriesHaveTheirRules() {
+    #expect(RuleCategory.file.rules.count == 51)
     #expect(RuleCategory.package.rules.count == 51)
     #expect(RuleCategory.wireJSON.rules.count == 22)
     #expect(RuleCategory.wire.rules.count == 15)
@@ -49,6 +50,30 @@ struct SchemaComparisonTests {
     #expect(Set(found.filter { $0.concerns(name) }.compactMap(\.rule)) == rules)
   }
 
+  @Test func comparesTheDeclarationsOfFiles() throws {
+    let old = D.set(
+      D.file(
+        D.message("Moved"), D.message("Gone", D.nested("Inner")), D.message("Kept", D.nested("Lost")),
+        D.enumeration("E", D.value("ZERO", 0)), D.service("S")),
+      D.file(D.message("K"), name: "b.proto"))
+    let new = D.set(
+      D.file(D.message("Kept"), package: "q"),
+      D.file(D.message("Moved"), D.message("K"), name: "c.proto"))
+    let found = try D.findings(old, new, RuleCategory.file.rules.subtracting([.fileSamePackage]))
+    #expect(
+      found.map { "\($0.rule?.rawValue ?? ""): \($0.text)" } == [
+        "MESSAGE_NO_DELETE: message p.Moved moved from a.proto to c.proto",
+        "MESSAGE_NO_DELETE: message p.Gone was removed from a.proto",
+        "MESSAGE_NO_DELETE: message p.Gone.Inner was removed from a.proto",
+        "MESSAGE_NO_DELETE: message p.Kept.Lost was removed from a.proto",
+        "ENUM_NO_DELETE: enum p.E was removed from a.proto",
+        "SERVICE_NO_DELETE: service p.S was removed from a.proto",
+        ": message q.Kept was added", "FILE_NO_DELETE: file b.proto was removed",
+      ])
+    #expect(found.compactMap(\.old?.file) == [String](repeating: "a.proto", count: 6) + ["b.proto"])
+    #expect(found[0].new?.package == "q" && found[0].old?.package == "p" && found[7].new == nil)
+  }
+
   /// The built-in schemas have files without options that a schema may contain, too.
   @Test func builtInFilesAreNotPartOfAnAPI() throws {
     func pool(_ files: [UInt8]...) throws -> DescriptorPool {
@@ -57,7 +82,7 @@ struct SchemaComparisonTests {
       return pool
     }
     func rules(_ old: DescriptorPool, _ new: DescriptorPool) throws -> Set<Rule?> {
-      Set(try SchemaComparison.findings(ofAPI: old, new, rules: Set(Rule.allCases)).map(\.rule))
+      Set(try SchemaComparison.findings(ofAPI: old, new, rules: D.rules).map(\.rule))
     }
     let name = "google/rpc/status.proto"
     let status = D.file(
@@ -79,10 +104,12 @@ struct SchemaComparisonTests {
     let new = D.file(D.message("M", D.field("a", 1, .int32)))
     let found = try D.findings(D.set(old), D.set(new), RuleCategory.wireJSON.rules)
     let text = "message p.M: field 1 \"a\" changed its type from string to int32"
+    let side = SchemaFinding.Side(file: "a.proto", package: "p", place: nil)
     #expect(
       found == [
         SchemaFinding(
-          rule: .fieldWireJSONCompatibleType, file: "a.proto", symbol: "p.M.a", text: text, others: ["p.M.a"])
+          rule: .fieldWireJSONCompatibleType, file: "a.proto", symbol: "p.M.a", text: text, others: ["p.M.a"],
+          old: side, new: side)
       ])
   }
 
