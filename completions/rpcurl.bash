@@ -315,8 +315,10 @@ _rpcurl_arguments() {
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
 --redact|+||none
---rules|||list PACKAGE WIRE_JSON WIRE
+--rules|||list FILE PACKAGE WIRE_JSON WIRE
 --ignore|+||ask:rule
+--ignore-unstable|||flag
+--rules-from|||file
 --only|+||none
 --skip|+||none
 --shuffle|||flag
@@ -693,10 +695,12 @@ _rpcurl_arguments() {
 -v --verbose|+|-i --include|flag
 --color||--colour|list auto always never
 --redact|+||none
---format|||list text json github
+--format|||list text json github markdown
 --against|||file
---rules|||list PACKAGE WIRE_JSON WIRE
+--rules|||list FILE PACKAGE WIRE_JSON WIRE
 --ignore|+||ask:rule
+--ignore-unstable|||flag
+--rules-from|||file
 --only|+||none
 -s --silent|||flag
 -S --show-error|||flag

@@ -53,8 +53,9 @@ def place(schemas, tmp_path):
 @pytest.mark.parametrize("new", ["new.binpb", "new", "new/shop/v1/shop.proto"])
 def test_sets_files_and_directories(rpcurl, place, old, new):
     result = rpcurl("diff", place / old, place / new).exits(8, err="")
-    source = "" if new.endswith(".binpb") else f"{place}/new/"
-    assert result.out == f"{source}{TYPE} (FIELD_SAME_TYPE)\n1 breaking change (PACKAGE), 1 addition\n"
+    source, before = ("" if name.endswith(".binpb") else f"{place}/{version}/" for name, version in ((new, "new"), (old, "old")))
+    was = f" [was {before}shop/v1/shop.proto:5:3]" if source != before else ""
+    assert result.out == f"{source}{TYPE}{was} (FIELD_SAME_TYPE)\n1 breaking change (PACKAGE), 1 addition\n"
     rpcurl("diff", place / old, place / old).exits(0, "no breaking changes (PACKAGE)\n", "")
 
 
@@ -164,7 +165,9 @@ def repository(rpcurl):
 def test_a_revision_of_a_repository(rpcurl, repository, words):
     place = "protos/shop/v1/shop.proto"
     result = rpcurl("diff", *words).exits(8, err="")
-    assert result.out.splitlines() == [f"{TYPE.replace('shop/v1/shop.proto', place)} (FIELD_SAME_TYPE)", "1 breaking change (PACKAGE), 1 addition"]
+    line, summary = result.out.splitlines()
+    assert re.fullmatch(f"{re.escape(TYPE.replace('shop/v1/shop.proto', place))} \\[was git:(main|v1):{place}:5:3\\] \\(FIELD_SAME_TYPE\\)", line)
+    assert summary == "1 breaking change (PACKAGE), 1 addition"
     annotations = rpcurl("diff", "--format", "github", *words).exits(8).out
     assert annotations.startswith(f"::error file={place},line=5,col=3,title=FIELD_SAME_TYPE::")
 
@@ -207,9 +210,10 @@ def test_a_revision_without_a_repository_or_git(rpcurl, repository, tmp_path):
 
 def test_categories(rpcurl, schemas):
     place = schemas(new=NEW.replace("rpc Find(Item) returns (Item);", "").replace("string id", "string key"))
-    lines = {c: rpcurl("diff", "--rules", c, place / "old.binpb", place / "new.binpb").out for c in ("PACKAGE", "WIRE_JSON", "WIRE")}
+    lines = {c: rpcurl("diff", "--rules", c, place / "old.binpb", place / "new.binpb").out for c in ("FILE", "PACKAGE", "WIRE_JSON", "WIRE")}
     found = {category: re.findall(r"\(([A-Z_0-9]+)\)$", text, re.M) for category, text in lines.items()}
     assert found == {
+        "FILE": ["FIELD_SAME_NAME", "FIELD_SAME_JSON_NAME", "FIELD_SAME_TYPE", "RPC_NO_DELETE"],
         "PACKAGE": ["FIELD_SAME_NAME", "FIELD_SAME_JSON_NAME", "FIELD_SAME_TYPE", "RPC_NO_DELETE"],
         "WIRE_JSON": ["FIELD_SAME_NAME", "FIELD_SAME_JSON_NAME", "FIELD_WIRE_JSON_COMPATIBLE_TYPE"],
         "WIRE": ["FIELD_WIRE_COMPATIBLE_TYPE"],
@@ -248,7 +252,122 @@ def test_settings_of_a_configuration_file(rpcurl, place):
     rpcurl("diff", "--config", place / "conf", place / "old.binpb", place / "new.binpb").exits(0, "no breaking changes (WIRE), 1 addition\n")
 
 
+# Exceptions
+
+BETA = 'syntax = "proto3"; package shop.v1beta1; message Beta { string a = 1; }'
+
+
+@pytest.fixture
+def packages(rpcurl, schemas):
+    """A change in each of two packages; the working directory has both versions as directories."""
+    for version, text in (("old", OLD), ("new", NEW)):
+        for name, content in (("shop/v1/shop.proto", text), ("shop/v1beta1/beta.proto", BETA.replace("string", "string" if version == "old" else "bytes"))):
+            path = rpcurl.home / version / "proto" / name
+            path.parent.mkdir(parents=True)
+            path.write_text(content)
+    return rpcurl.home
+
+
+BOTH = {"shop.v1.Item.name", "shop.v1beta1.Beta.a"}
+
+
+@pytest.mark.parametrize(
+    ("words", "rest"),
+    [
+        ([], BOTH),
+        (["--ignore", "shop.v1beta1"], {"shop.v1.Item.name"}),
+        (["--ignore", "shop"], set()),
+        (["--ignore", "shop.v1.Item"], {"shop.v1beta1.Beta.a"}),
+        (["--ignore", "new/proto/shop/v1"], {"shop.v1beta1.Beta.a"}),
+        (["--ignore", "shop/v1beta1/beta.proto"], {"shop.v1.Item.name"}),
+        (["--ignore", "FIELD_SAME_TYPE"], set()),
+        (["--ignore", "FIELD_SAME_TYPE:shop.v1"], {"shop.v1beta1.Beta.a"}),
+        (["--ignore", "FIELD_SAME_NAME:shop.v1", "--rules", "FILE"], BOTH),
+        (["--ignore-unstable"], {"shop.v1.Item.name"}),
+        (["--ignore-unstable", "--ignore", "shop.v1.Item.name"], set()),
+    ],
+)
+def test_exceptions_of_options(rpcurl, packages, words, rest):
+    result = rpcurl("diff", "--format", "json", *words, "old/proto", "new/proto").exits(8 if rest else 0, err="")
+    assert {each["symbol"] for each in result.lines()} == rest
+
+
+def test_exceptions_of_a_buf_yaml(rpcurl, packages):
+    settings = "version: v2\nmodules:\n  - path: proto\nbreaking:\n  use: [WIRE, FIELD_SAME_TYPE]\n  ignore:\n    - shop.v1 # a package\n"
+    (packages / "new" / "buf.yaml").write_text(settings)
+    result = rpcurl("diff", "old", "new").exits(8, err="")
+    assert "beta.proto" in result.out and result.out.splitlines()[-1] == "1 breaking change (WIRE, FIELD_SAME_TYPE), 2 ignored"
+    # The options take precedence, and are added.
+    assert rpcurl("diff", "--rules", "PACKAGE", "--ignore-unstable", "old", "new").exits(0).out == "no breaking changes (PACKAGE), 2 ignored\n"
+    assert rpcurl("diff", "--rules-from", "/dev/null", "old", "new").exits(8).out.endswith("\n2 breaking changes (PACKAGE), 1 addition\n")
+    # Other schemas have none, and may use the file.
+    for version in ("old", "new"):
+        rpcurl("export", "--proto", f"{version}/proto", "-o", f"{version}.binpb").exits(0)
+    assert rpcurl("diff", "old.binpb", "new.binpb").exits(8).out.endswith("(PACKAGE), 1 addition\n")
+    assert rpcurl("diff", "--rules-from", "new/buf.yaml", "old.binpb", "new.binpb").exits(8).out.endswith(", 2 ignored\n")
+
+
+def test_what_ignores_nothing_is_reported(rpcurl, packages):
+    lines = [
+        "version: v2", "modules: [{path: proto}]", "breaking:", "  use: [WIRE_JSON]", "  ignore:", "    - proto/shop/v1", "    - proto/other", "    - shop.v2",
+        "  ignore_only:", "    RPC_NO_DELETE: [proto/shop]", "    FIELD_WIRE_JSON_COMPATIBLE_TYPE: [proto/shop/v1beta1]",
+    ]  # fmt: skip
+    (packages / "new" / "buf.yaml").write_text("\n".join(lines) + "\n")
+    warnings = [
+        "rpcurl: new/buf.yaml:7:7: warning: ignores nothing: neither schema has proto/other",
+        "rpcurl: new/buf.yaml:8:7: warning: ignores nothing: neither schema has shop.v2",
+        "rpcurl: new/buf.yaml:10:21: warning: ignores nothing: the rule is not applied",
+    ]
+    result = rpcurl("diff", "old", "new").exits(0, "no breaking changes (WIRE_JSON), 2 ignored\n")
+    assert result.err.splitlines() == warnings
+    verbose = rpcurl("diff", "-v", "old", "new").exits(0)
+    assert "rpcurl: new/buf.yaml:6:7: 2 changes ignored" in verbose.err and "rpcurl: new/buf.yaml:11:39: 1 change ignored" in verbose.err
+    assert rpcurl("diff", "-s", "old", "new").exits(0).err == ""
+    option = rpcurl("diff", "--ignore", "shop.v3", "old/proto", "old/proto").exits(0)
+    assert "rpcurl: --ignore shop.v3: warning: ignores nothing: neither schema has shop.v3" in option.err
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("breaking: {use: [FILES]}", "new/buf.yaml:1:18: FILES is not a rule\nhint: "),
+        ("breaking: {except: [FIELD_SAME_TYP]}", "new/buf.yaml:1:21: FIELD_SAME_TYP is not a rule\nhint: did you mean FIELD_SAME_TYPE?"),
+        ("breaking: {ignore_only: {X: [a]}}", "new/buf.yaml:1:30: X is not a rule\nhint: "),
+        ("breaking: {ignore: a}", "new/buf.yaml:1:20: expected a list"),
+    ],
+)
+def test_errors_of_a_buf_yaml(rpcurl, packages, text, error):
+    (packages / "new" / "buf.yaml").write_text(text + "\n")
+    result = rpcurl("diff", "old", "new").exits(3, "")
+    assert error in result.err
+
+
+def test_a_missing_file_of_rules(rpcurl, packages):
+    rpcurl("diff", "--rules-from", "none.yaml", "old", "new").exits(3, "").reports("none.yaml: No such file or directory")
+
+
 # Output
+
+
+def test_markdown(rpcurl, packages):
+    result = rpcurl("diff", "-v", "--format", "markdown", "old/proto", "new/proto").exits(8, err="")
+    change = TYPE.split(": ", 1)[1]
+    assert result.out == f"""### rpcurl diff: 2 breaking changes (PACKAGE), 1 addition
+
+#### `new/proto/shop/v1/shop.proto`: 2 changes
+
+| Line | Before | Change | Rule |
+|---|---|---|---|
+| 5:3 | `old/proto/shop/v1/shop.proto:5:3` | `{change}` | `FIELD_SAME_TYPE` |
+| 6:3 |  | `{ADDED.split(": ", 1)[1]}` | addition |
+
+#### `new/proto/shop/v1beta1/beta.proto`: 1 change
+
+| Line | Before | Change | Rule |
+|---|---|---|---|
+| 1:57 | `old/proto/shop/v1beta1/beta.proto:1:57` | `message shop.v1beta1.Beta: field 1 "a" changed its type from string to bytes` | `FIELD_SAME_TYPE` |
+"""
+    rpcurl("diff", "--format", "markdown", "old/proto", "old/proto").exits(0, "### rpcurl diff: no breaking changes (PACKAGE)\n")
 
 
 def test_additions(rpcurl, place):
@@ -259,7 +378,8 @@ def test_additions(rpcurl, place):
 def test_json(rpcurl, place):
     result = rpcurl("diff", "-v", "--format", "json", place / "old.binpb", place / "new.binpb").exits(8)
     assert result.lines() == [
-        {"breaking": True, "rule": "FIELD_SAME_TYPE", "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.name", "message": TYPE.split(": ", 1)[1], "line": 5, "column": 3},
+        {"breaking": True, "rule": "FIELD_SAME_TYPE", "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.name", "message": TYPE.split(": ", 1)[1], "line": 5, "column": 3,
+         "old": {"file": "shop/v1/shop.proto", "line": 5, "column": 3}},
         {"breaking": False, "file": "shop/v1/shop.proto", "symbol": "shop.v1.Item.note", "message": ADDED.split(": ", 1)[1], "line": 6, "column": 3},
     ]  # fmt: skip
     assert rpcurl("diff", "--format", "json", place / "old.binpb", place / "old.binpb").out == ""
@@ -279,7 +399,7 @@ def test_text_of_a_schema_cannot_control_the_terminal(rpcurl, place):
     schema = FileDescriptorSet.FromString((place / "old.binpb").read_bytes())
     schema.file[0].options.go_package = "\x1b[31mred\n::error::x"
     (place / "hostile.binpb").write_bytes(schema.SerializeToString())
-    for form in ("text", "json", "github"):
+    for form in ("text", "json", "github", "markdown"):
         result = rpcurl("diff", "--format", form, place / "old.binpb", place / "hostile.binpb")
         assert result.code == 8 and "\x1b" not in result.out and "\n::error::x" not in result.out
     leader, follower = pty.openpty()
@@ -332,7 +452,7 @@ def test_the_manual_lists_every_rule():
     source = (ROOT / "Sources" / "SchemaTools" / "Difference" / "Rule.swift").read_text()
     page = (ROOT / "scripts" / "docs" / "prose" / "rpcurl-diff.mdoc").read_text()
     rules = set(re.findall(r'case \w+ = "([A-Z0-9_]+_[A-Z0-9_]+)"', source)) - {"WIRE_JSON"}
-    assert len(rules) == 59 and rules == set(re.findall(r"[A-Z0-9]+(?:_[A-Z0-9]+)+", page)) - {"WIRE_JSON"}
+    assert len(rules) == 64 and rules == set(re.findall(r"[A-Z0-9]+(?:_[A-Z0-9]+)+", page)) - {"WIRE_JSON"}
 
 
 def test_completes_rules(rpcurl):

@@ -16,7 +16,7 @@ FILES = [
     *(ROOT / "Tests" / "Schemas" / f"{name}.proto" for name in ("proto2", "proto3", "editions")),
     ROOT / "Tests" / "Servers" / "demo.proto",
 ]
-CATEGORIES = ["PACKAGE", "WIRE_JSON", "WIRE"]
+CATEGORIES = ["FILE", "PACKAGE", "WIRE_JSON", "WIRE"]
 SEEDS = range(60 if ALL_TESTS else 12)
 
 
@@ -213,3 +213,120 @@ def test_files_that_move_break_the_same_rules(buf, rpcurl, tmp_path):
             schema.MergeFromString((tmp_path / "one.binpb").read_bytes())
         (tmp_path / f"{version}.binpb").write_bytes(schema.SerializeToString())
     assert compare(buf, rpcurl, tmp_path / "old.binpb", tmp_path / "new.binpb", tmp_path)
+
+
+# Places
+
+# buf names the number of a value that changes its name, and the start of the file for what this no longer has.
+OTHER_PLACES = {"ENUM_VALUE_SAME_NAME"}
+START = (1, 1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_changes_are_at_the_same_places(buf, rpcurl, tmp_path, name):
+    for version, text in zip(("old", "new"), CASES[name], strict=True):
+        folder = tmp_path / version
+        folder.mkdir()
+        (folder / "a.proto").write_text(text.replace("; ", ";\n ").replace("{ ", "{\n  ") + "\n")
+    for old, new in (("old", "new"), ("new", "old")):
+        done = subprocess.run(
+            [buf, "breaking", new, "--against", old, "--error-format", "json"],
+            cwd=tmp_path, capture_output=True, text=True, timeout=60, env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+        )  # fmt: skip
+        assert done.returncode in (0, 100), done.stderr
+        expected = {(found["type"], found["start_line"], found["start_column"]) for found in map(json.loads, done.stdout.splitlines())}
+        found = rpcurl("diff", "--rules", "FILE", "--format", "json", tmp_path / old, tmp_path / new).lines()
+        places = {(each["rule"], each["line"], each["column"]) for each in found if "line" in each}
+        assert {each for each in expected if each[0] not in OTHER_PLACES and each[1:] != START} <= places
+        # The place in the old schema is that of the opposite comparison, if that finds the same.
+        back = rpcurl("diff", "--rules", "FILE", "--format", "json", tmp_path / new, tmp_path / old).lines()
+        for each in found:
+            for other in back:
+                if (each["rule"], each["symbol"]) == (other["rule"], other["symbol"]):
+                    assert (other["line"], other["column"]) in {(o["old"]["line"], o["old"]["column"]) for o in found if o["symbol"] == each["symbol"]}
+
+
+# The part "breaking" of a buf.yaml
+
+OLD_FILES = {
+    "proto/shop/v1/shop.proto": """syntax = "proto3";
+package shop.v1;
+message Item {
+  string id = 1;
+  int32 count = 2;
+}
+enum Kind { ZERO = 0; ONE = 1; }
+service Shop { rpc Find(Item) returns (Item); rpc Drop(Item) returns (Item); }
+""",
+    "proto/shop/v1beta1/beta.proto": 'syntax = "proto3";\npackage shop.v1beta1;\nmessage Beta { string a = 1; }\nmessage Lost {}\n',
+    "proto/gone/v1/gone.proto": 'syntax = "proto3";\npackage gone.v1;\nmessage Gone {}\n',
+    "vendor/lib/v1/lib.proto": 'syntax = "proto3";\npackage lib.v1;\noption go_package = "a";\nmessage Lib { string a = 1; }\nmessage Moved {}\n',
+    "vendor/lib/v1/more.proto": 'syntax = "proto3";\npackage lib.v1;\nmessage More {}\n',
+}  # fmt: skip
+NEW_FILES = {
+    "proto/shop/v1/shop.proto": OLD_FILES["proto/shop/v1/shop.proto"]
+    .replace("string id", "string key").replace("int32 count", "int64 count").replace("ONE", "UNO").replace("rpc Drop(Item) returns (Item);", ""),
+    "proto/shop/v1beta1/beta.proto": 'syntax = "proto3";\npackage shop.v1beta1;\nmessage Beta { bytes a = 1; }\n',
+    "vendor/lib/v1/lib.proto": 'syntax = "proto3";\npackage lib.v1;\noption go_package = "b";\nmessage Lib { bytes a = 1; }\n',
+    "vendor/lib/v1/more.proto": OLD_FILES["vendor/lib/v1/more.proto"] + "message Moved {}\n",
+}  # fmt: skip
+MODULES = "version: v2\nmodules: [{path: proto}, {path: vendor}]\n"
+SETTINGS = {
+    "file": MODULES + "breaking: {use: [FILE]}",
+    "package": MODULES + "breaking: {use: [PACKAGE]}",
+    "wire": MODULES + "breaking: {use: [WIRE]}",
+    "rules": MODULES + "breaking: {use: [FIELD_SAME_TYPE, RPC_NO_DELETE, WIRE]}",
+    "except": MODULES + "breaking: {use: [FILE], except: [FIELD_SAME_TYPE, WIRE]}",
+    "a directory": MODULES + "breaking:\n  use: [FILE]\n  ignore:\n    - proto/shop/v1 # stays\n",
+    "a file": MODULES + "breaking: {use: [FILE], ignore: [vendor/lib/v1/lib.proto]}",
+    "a removed file": MODULES + "breaking: {use: [FILE], ignore: [proto/gone/v1/gone.proto]}",
+    "a removed directory": MODULES + "breaking: {use: [PACKAGE], ignore: [proto/gone]}",
+    "a module": MODULES + "breaking: {use: [FILE], ignore: [vendor]}",
+    "a rule of a file": MODULES + "breaking: {use: [FILE], ignore_only: {FIELD_SAME_TYPE: [proto/shop/v1/shop.proto], FILE: [vendor/lib]}}",
+    "unstable": MODULES + "breaking: {use: [FILE], ignore_unstable_packages: true}",
+    "a module with its own": "version: v2\nmodules:\n  - path: proto\n  - path: vendor\n    breaking: {use: [WIRE]}\nbreaking: {use: [FILE], ignore: [proto/gone]}",
+}  # fmt: skip
+
+
+@pytest.fixture
+def workspace(rpcurl):
+    for version, files in (("old", OLD_FILES), ("new", NEW_FILES)):
+        for name, text in files.items():
+            path = rpcurl.home / version / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    return rpcurl.home
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_settings_of_buf_yaml_have_the_same_meaning(buf, rpcurl, workspace, name):
+    (workspace / "new" / "buf.yaml").write_text(SETTINGS[name])
+    (workspace / "old" / "buf.yaml").write_text(MODULES)
+    same_in_both(buf, rpcurl, workspace, "new", "old")
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_the_settings_of_older_versions_have_the_same_meaning(buf, rpcurl, workspace, version):
+    settings = "breaking: {use: [FILE], ignore: [shop/v1beta1], ignore_only: {RPC_NO_DELETE: [shop/v1]}, except: [FIELD_SAME_NAME, FIELD_SAME_LABEL, FILE_SAME_PHP_GENERIC_SERVICES]}"
+    for folder in ("old", "new"):
+        (workspace / folder / "proto" / "buf.yaml").write_text(f"version: {version}\n{settings}\n")
+    same_in_both(buf, rpcurl, workspace, "new/proto", "old/proto")
+
+
+def same_in_both(buf, rpcurl, workspace, new, old):
+    done = subprocess.run(
+        [buf, "breaking", new, "--against", old, "--error-format", "json"],
+        cwd=workspace, capture_output=True, text=True, timeout=60, env={"HOME": str(workspace), "PATH": os.environ["PATH"]},
+    )  # fmt: skip
+    assert done.returncode in (0, 100), done.stderr
+    expected = [json.loads(line) for line in done.stdout.splitlines()]
+    result = rpcurl("diff", "--format", "json", old, new)
+    assert (result.code, result.err) == (8 if expected else 0, "")
+    found = {(each["rule"], each["path"], each.get("line")) for each in result.lines()}
+    assert {each["type"] for each in expected} == {rule for rule, _, _ in found}
+    placed = {(each["type"], each["path"], each["start_line"]) for each in expected if "path" in each}
+    # buf names the first line for what was removed from a file, and no path of a removed file.
+    assert {each for each in placed if each[2] != 1} <= found
+    assert {each[:2] for each in placed} <= {each[:2] for each in found}
+    unplaced = {each["type"] for each in expected if "path" not in each}
+    assert {each[:2] for each in found if each[0] not in unplaced} <= {each[:2] for each in placed}

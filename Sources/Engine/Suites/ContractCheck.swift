@@ -94,8 +94,8 @@ struct ContractCheck {
   /// - Returns: Those that concern what was exercised, and the number of others.
   func findings(_ current: DescriptorPool?) throws(SchemaError) -> (exercised: [SchemaFinding], others: Int) {
     guard let new = new ?? current else { return ([], 0) }
-    let broken = try SchemaComparison.findings(ofAPI: contract.old, new, rules: contract.rules)
-      .filter { $0.rule != nil }
+    let findings = try SchemaComparison.findings(ofAPI: contract.old, new, rules: contract.rules.rules)
+    let broken = contract.rules.result(of: findings).findings.filter { $0.rule != nil }
     let concerned = broken.filter(isExercised)
     return (concerned, broken.count - concerned.count)
   }

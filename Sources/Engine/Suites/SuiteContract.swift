@@ -7,11 +7,11 @@ package struct SuiteContract {
   package let old: DescriptorPool
   /// Its name in reports.
   package let name: String
-  /// The rules of compatibility.
-  package let rules: Set<Rule>
+  /// The rules of compatibility, and what they ignore.
+  package let rules: ComparisonRules
 
   /// Makes a contract.
-  package init(_ old: DescriptorPool, named name: String, rules: Set<Rule>) {
+  package init(_ old: DescriptorPool, named name: String, rules: ComparisonRules) {
     self.old = old
     self.name = name
     self.rules = rules

@@ -26,7 +26,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case kind, comments, response, protoDir, type, from, to, noSchema, delimited, pretty, noUnknownFields
   case allowPartial
   case method, callTime, lang, dir, watch, wait, listTrusted, revoke
-  case diffFormat, against, rules, ignoredRule, onlyNames
+  case diffFormat, against, rules, ignored, ignoreUnstable, rulesFrom, onlyNames
   // The load of rpcurl load and its reports
   case rate, ramp, warmUp, stages, duration, requests, connections, threshold
   case loadFormat, html, histogramLog, rawLatencies, exportScript

@@ -9,17 +9,15 @@ import RPCurlSchemaTools
 struct DiffCommand {
   /// The output formats.
   enum Format: String {
-    case text, json, github
+    case text, json, github, markdown
   }
 
   private let format: Format
-  private let category: RuleCategory
   private let invocation: Invocation
   private let only: [Argument]
 
   init(_ invocation: Invocation) {
     format = invocation.choice(.diffFormat) ?? .text
-    category = invocation.choice(.rules) ?? .package
     self.invocation = invocation
     only = invocation.all(.onlyNames)
   }
@@ -29,22 +27,26 @@ struct DiffCommand {
     guard arguments.contains(where: { $0.text != "-" }) else {
       throw Failure(.usage, "-", "only one of OLD and NEW can be standard input")
     }
-    let rules = try Self.rules(invocation)
     let clients = ClientSource(console, invocation)
     let (first, second) = (arguments[0], arguments[1])
-    let (old, oldPaths) = try SchemaOperand.read(first, besides: second.text, invocation, clients)
-    let (new, newPaths) = try SchemaOperand.read(second, besides: first.text, invocation, clients)
-    try checkNames(old, new)
+    let old = try SchemaOperand.read(first, besides: second.text, invocation, clients)
+    let new = try SchemaOperand.read(second, besides: first.text, invocation, clients)
+    try checkNames(old.pool, new.pool)
+    let rules = try ComparisonRules(invocation, old: old, new: new)
     let findings = try SchemaOutput.schema { () throws(SchemaError) in
-      try SchemaComparison.findings(ofAPI: old, new, rules: rules)
+      try SchemaComparison.findings(ofAPI: old.pool, new.pool, rules: rules.rules)
     }
-    let wanted = findings.filter(isWanted)
-    let broken = wanted.filter { $0.rule != nil }
-    // A finding names a file of NEW, or of OLD if NEW has no such file.
-    let names = Set(new.fileNames(exceptOf: WellKnownSchemas.sourceName))
-    let paths = oldPaths.filter { !names.contains($0.key) }.merging(newPaths) { _, new in new }
-    print(invocation.verbosity > 0 ? wanted : broken, paths, on: console.output)
-    if format == .text { console.output.print("\(summary(broken.count, of: wanted.count))\n") }
+    let result = rules.result(of: findings.filter(isWanted))
+    try remark(on: rules, result, old.pool, new.pool, console.error)
+    let broken = result.findings.filter { $0.rule != nil }
+    let shown = invocation.verbosity > 0 ? result.findings : broken
+    let summary = summary(broken.count, result, rules)
+    let rows = shown.map { finding in
+      // A finding names a file of NEW, or of OLD if NEW has no such file.
+      let path = finding.new == nil ? old.paths[finding.file] : new.paths[finding.file]
+      return Row(finding: finding, path: path, oldPath: finding.old.flatMap { old.paths[$0.file] })
+    }
+    print(rows, summary, on: console.output)
     if !broken.isEmpty { throw Failure(reported: .assertion) }
   }
 
@@ -64,40 +66,47 @@ struct DiffCommand {
 
   // MARK: Rules and names
 
-  /// The rules of the category, without those of `--ignore`.
-  static func rules(_ invocation: Invocation) throws(Failure) -> Set<Rule> {
-    var rules = (invocation.choice(.rules) ?? RuleCategory.package).rules
-    for argument in invocation.all(.ignoredRule) {
-      let name = argument.string ?? ""
-      guard let rule = Rule(rawValue: name) else {
-        let nearest = DescriptorPool.nearestNames(to: name.uppercased(), among: Rule.allCases.map(\.rawValue))
-        throw Failure(
-          .usage, "--ignore \(name)", "not a rule",
-          hint: nearest.first.map { "did you mean \($0)?" } ?? "rpcurl-diff(1) lists the rules"
-        ).at(argument.origin)
-      }
-      rules.remove(rule)
-    }
-    return rules
-  }
-
   /// Throws if one of the schemas lacks the names of `--only`: a name that neither has would hide every finding.
   private func checkNames(_ old: DescriptorPool, _ new: DescriptorPool) throws(Failure) {
     for argument in only {
       let name = argument.string ?? ""
-      let isKnown = try SchemaOutput.schema { () throws(SchemaError) in
-        for pool in [old, new] {
-          if try pool.core.packageNames().contains(name) { return true }
-          if try pool.fileName(declaring: name) != nil { return true }
-        }
-        return false
-      }
-      guard isKnown else {
+      guard try Self.isDeclared(name, in: [old, new]) else {
         throw Failure(
           .schema, "--only \(name)", "neither schema declares it",
           hint: "\"rpcurl list --kind message\" lists names of a schema"
         ).at(argument.origin)
       }
+    }
+  }
+
+  /// Whether a schema has a package or a declaration of this name.
+  private static func isDeclared(_ name: String, in pools: [DescriptorPool]) throws(Failure) -> Bool {
+    try SchemaOutput.schema { () throws(SchemaError) in
+      for pool in pools {
+        if try pool.core.packageNames().contains(name) { return true }
+        if try pool.fileName(declaring: name) != nil { return true }
+      }
+      return false
+    }
+  }
+
+  /// Reports exceptions that concern nothing of the schemas, and with `-v` how much the others ignore.
+  private func remark(
+    on rules: ComparisonRules, _ result: ComparisonRules.Result, _ old: DescriptorPool, _ new: DescriptorPool,
+    _ error: StandardError
+  ) throws(Failure) {
+    for (exception, isApplied) in rules.exceptions {
+      let isDeclared = try Self.isDeclared(exception.name, in: [old, new])
+      let text: String
+      if !isApplied {
+        text = "warning: ignores nothing: the rule is not applied"
+      } else if exception.files.isEmpty && !isDeclared {
+        text = "warning: ignores nothing: neither schema has \(exception.scope)"
+      } else {
+        guard invocation.verbosity > 0 else { continue }
+        text = "\(Self.count(result.uses[exception.origin] ?? 0, "change")) ignored"
+      }
+      error.remark(TerminalText.escape("rpcurl: \(exception.origin): \(text)") + "\n")
     }
   }
 
@@ -107,41 +116,76 @@ struct DiffCommand {
 
   // MARK: Output
 
-  private func summary(_ broken: Int, of all: Int) -> String {
-    let count = { (number: Int, what: String) in "\(number) \(what)\(number == 1 ? "" : "s")" }
-    let added = all - broken
-    return (broken == 0 ? "no breaking changes" : count(broken, "breaking change"))
-      + " (\(category.rawValue))"
-      + (added == 0 ? "" : ", \(count(added, "addition"))")
+  /// A finding with the paths of the sources.
+  private struct Row {
+    let finding: SchemaFinding
+    /// The path of its file; nil if there are no sources.
+    let path: String?
+    /// The path of its file in the old schema.
+    let oldPath: String?
+
+    /// The path that is shown.
+    var shownPath: String { path ?? finding.file }
+
+    /// The place in the old schema; nil for an addition, for a schema without places, and for what is only there.
+    var oldPlace: String? {
+      guard finding.new != nil, let old = finding.old, let place = old.place else { return nil }
+      return "\(oldPath ?? old.file):\(place.line):\(place.column)"
+    }
   }
 
-  /// Prints findings, with the paths of the sources where files have them.
-  private func print(_ findings: [SchemaFinding], _ paths: [String: String], on output: StandardOutput) {
+  private static func count(_ number: Int, _ what: String) -> String {
+    "\(number) \(what)\(number == 1 ? "" : "s")"
+  }
+
+  private func summary(_ broken: Int, _ result: ComparisonRules.Result, _ rules: ComparisonRules) -> String {
+    let added = result.findings.count - broken
+    return (broken == 0 ? "no breaking changes" : Self.count(broken, "breaking change"))
+      + " (\(rules.name))" + (result.ignored == 0 ? "" : ", \(result.ignored) ignored")
+      + (added == 0 ? "" : ", \(Self.count(added, "addition"))")
+  }
+
+  private func print(_ rows: [Row], _ summary: String, on output: StandardOutput) {
     switch format {
     case .text:
-      output.print(
-        lines: findings.map { finding in
-          let place = finding.place.map { ":\($0.line):\($0.column)" } ?? ""
-          return "\(paths[finding.file] ?? finding.file)\(place): \(finding.text)"
-            + (finding.rule.map { " (\($0.rawValue))" } ?? "")
-        })
-    case .json: output.print(findings.map { "\(Self.json($0, paths[$0.file]).text)\n" }.joined())
-    case .github: output.print(findings.map { Self.annotation($0, paths[$0.file] ?? $0.file) }.joined())
+      output.print(lines: rows.map(Self.line))
+      output.print("\(summary)\n")
+    case .json: output.print(rows.map { "\(Self.json($0).text)\n" }.joined())
+    case .github: output.print(rows.map { Self.annotation($0.finding, $0.shownPath) }.joined())
+    case .markdown:
+      let table = rows.map { DifferenceTable.Row($0.finding, path: $0.shownPath, old: $0.oldPlace) }
+      output.print(DifferenceTable.text(table, summary: summary))
     }
   }
 
-  private static func json(_ finding: SchemaFinding, _ path: String?) -> JSONValue {
+  private static func line(_ row: Row) -> String {
+    let place = row.finding.place.map { "\(row.shownPath):\($0.line):\($0.column)" } ?? row.shownPath
+    let old = row.oldPlace.flatMap { $0 == place ? nil : " [was \($0)]" } ?? ""
+    return "\(place): \(row.finding.text)\(old)" + (row.finding.rule.map { " (\($0.rawValue))" } ?? "")
+  }
+
+  private static func json(_ row: Row) -> JSONValue {
+    let finding = row.finding
     var members = [JSONValue.Member(name: "breaking", value: .bool(finding.rule != nil))]
     if let rule = finding.rule { members.append(.init(name: "rule", value: .string(rule.rawValue))) }
-    for (name, value) in [("file", finding.file), ("symbol", finding.symbol), ("message", finding.text)] {
+    members += place(finding.file, row.path, finding.place)
+    for (name, value) in [("symbol", finding.symbol), ("message", finding.text)] {
       members.append(.init(name: name, value: .string(value)))
     }
+    if let old = finding.old {
+      members.append(.init(name: "old", value: .object(place(old.file, row.oldPath, old.place))))
+    }
+    return .object(members)
+  }
+
+  private static func place(_ file: String, _ path: String?, _ place: SourcePlace?) -> [JSONValue.Member] {
+    var members = [JSONValue.Member(name: "file", value: .string(file))]
     if let path { members.append(.init(name: "path", value: .string(path))) }
-    if let place = finding.place {
+    if let place {
       members.append(.init(name: "line", value: .number("\(place.line)")))
       members.append(.init(name: "column", value: .number("\(place.column)")))
     }
-    return .object(members)
+    return members
   }
 
   /// An annotation of GitHub Actions.

@@ -217,10 +217,10 @@ struct TestCommand {
   /// The older schema of `--compare`.
   private func contract(_ console: Console) throws -> SuiteContract? {
     guard let argument = invocation.last(.compare), let text = argument.text else { return nil }
-    let rules = try DiffCommand.rules(invocation)
     let old = try SchemaOperand.read(
       Positional(text, argument.origin), invocation, ClientSource(console, invocation))
-    return SuiteContract(old.pool, named: text, rules: rules)
+    return SuiteContract(
+      old.pool, named: text, rules: try ComparisonRules(invocation, old: old, new: nil))
   }
 
   /// The event of the start.

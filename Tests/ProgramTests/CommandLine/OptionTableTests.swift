@@ -120,7 +120,7 @@ struct OptionTableTests {
       .verbose,
       .color, .timing, .redact, .attribute,
       .kind, .comments, .response, .showError, .errorFormat, .watch, .wait,
-      .rules, .ignoredRule, .onlyNames,
+      .rules, .ignored, .ignoreUnstable, .onlyNames,
     ],
   ]
 
@@ -131,6 +131,7 @@ struct OptionTableTests {
     .credentials: [
       .cert, .certType, .key, .pass, .user, .bearer, .netrc, .netrcFile, .data, .type, .from, .to, .delimited,
       .pretty, .noUnknownFields, .allowPartial, .noSchema, .protoDir, .method, .callTime, .lang, .dir,
+      .rulesFrom,
     ],
     .effects: [
       .plaintext, .insecure, .cacert, .capath, .servername, .authority, .tls12, .tls13, .unixSocket,

@@ -5,6 +5,20 @@ import RPCurlProtobuf
 
 /// A schema that one argument names: a descriptor set, `.proto` files, also of a revision of a git repository, or a server.
 package enum SchemaOperand {
+  /// The schema of an argument.
+  package struct Contents {
+    /// The schema with the built-in schemas.
+    package let pool: DescriptorPool
+    /// The paths of its sources by the names of files; empty if there are none.
+    package let paths: [String: String]
+    /// The directory of its sources, an absolute path; nil if there are none.
+    let directory: String?
+    /// The file system of the directory.
+    let tree: FileTree
+    /// The names of its files, without those of the built-in schemas.
+    package var files: [String] { pool.fileNames(exceptOf: WellKnownSchemas.sourceName) }
+  }
+
   /// Reads a schema.
   ///
   /// - Parameters:
@@ -12,18 +26,23 @@ package enum SchemaOperand {
   ///   - other: The argument with which it is compared, whose path a revision without one has.
   ///   - options: The options of the command. Sources that they name are not part of the schema.
   ///   - clients: The source of the client, for a server.
-  /// - Returns: The schema with the built-in schemas, and the paths of its sources by the names of files.
   /// - Throws: `Failure` if the schema cannot be read, or declares nothing.
   package static func read(
     _ argument: Positional, besides other: String? = nil, _ options: Invocation, _ clients: ClientSource
-  ) throws -> (pool: DescriptorPool, paths: [String: String]) {
+  ) throws -> Contents {
     let text = argument.text
     let path = DirectoryPath.absolute(text, in: DirectoryPath.current)
     let pool: DescriptorPool
     var paths: [String: String] = [:]
+    var directory: String?
+    var tree = FileTree.system(waitLimit: options.duration(.maxTime))
     let isFile = DirectoryPath.exists(path) && !DirectoryPath.isDirectory(path)
     if let revision = try GitRevision(text) {
-      let source = try compile(revision, besides: other, namedAt: argument.origin, options, clients)
+      let (compiler, place) = try compiler(
+        revision, besides: other, namedAt: argument.origin, options, clients)
+      if let found = compiler.tree { tree = found }
+      let source = try compiler.compile([place])
+      directory = tree.isDirectory(place) ? place : DirectoryPath.parent(place)
       (pool, paths) = (try SchemaSource.pool([source], withOptions: true), source.paths)
     } else if text == "-" || isFile && !text.hasSuffix(".proto") {
       pool = try SchemaSource.pool([descriptorSet(text, options.duration(.maxTime))], withOptions: true)
@@ -34,6 +53,7 @@ package enum SchemaOperand {
       // Wherever a copy of a directory is, the names of its files are the same.
       let base = DirectoryPath.isDirectory(path) ? path : isFile ? DirectoryPath.parent(path) : nil
       let source = try compiler(base, argument.origin, options, clients).compile([text])
+      directory = base ?? DirectoryPath.current
       (pool, paths) = (try SchemaSource.pool([source], withOptions: true), source.paths)
     } else if isPath(text) {
       throw Failure(
@@ -47,17 +67,16 @@ package enum SchemaOperand {
         throw failure.changed { $0.append(hint: "there is no file or directory \(text)") }
       }
     }
-    guard !pool.fileNames(exceptOf: WellKnownSchemas.sourceName).isEmpty else {
-      throw Failure(.schema, text, "contains no schema")
-    }
-    return (pool, paths)
+    let contents = Contents(pool: pool, paths: paths, directory: directory, tree: tree)
+    guard !contents.files.isEmpty else { throw Failure(.schema, text, "contains no schema") }
+    return contents
   }
 
-  /// Compiles the sources of a revision.
-  private static func compile(
+  /// The compiler of the sources of a revision, and their path.
+  private static func compiler(
     _ revision: GitRevision, besides other: String?, namedAt origin: Origin, _ options: Invocation,
     _ clients: ClientSource
-  ) throws(Failure) -> SchemaSource.Source {
+  ) throws(Failure) -> (SourceCompiler, String) {
     let working = DirectoryPath.current
     let (tree, top) = try revision.files(around: working, waitLimit: options.duration(.maxTime))
     let path = DirectoryPath.absolute(revision.path ?? other ?? ".", in: revision.path == nil ? working : top)
@@ -69,7 +88,7 @@ package enum SchemaOperand {
     let base = kind == .directory ? path : DirectoryPath.parent(path)
     var compiler = compiler(base, origin, options, clients)
     (compiler.tree, compiler.revision) = (tree, ("\(revision.name):", top))
-    return try compiler.compile([path])
+    return (compiler, path)
   }
 
   /// The compiler of sources that are named after a directory; nil for the working directory.

@@ -245,10 +245,12 @@ extension OptionTable {
       "Do not trust the file any more.",
       example: "rpcurl trust --revoke", isConfigurable: false),
     Option(
-      .diffFormat, "--format", .choice("text json github"), "FORMAT", .own, .diff,
-      "Format of the output: text, json or github.",
-      "json prints an object on each line: breaking, rule, file, symbol and message; for sources also path, line and column. An "
-        + "addition has no rule. github prints annotations of GitHub Actions. Only text has a summary.",
+      .diffFormat, "--format", .choice("text json github markdown"), "FORMAT", .own, .diff,
+      "Format of the output: text, json, github or markdown.",
+      "json prints an object on each line: breaking, rule, file, symbol and message; for sources also path, line and column; and old, "
+        + "the place in the old schema. An addition has no rule. github prints annotations of GitHub Actions. markdown prints a table "
+        + "for each file, for the comment of a pull request: at most 60,000 bytes, texts of schemas as code. Only text and markdown "
+        + "have a summary.",
       example: "rpcurl diff --format json demo.binpb protos", standard: "text", isConfigurable: false),
     Option(
       .against, "--against", .text, "OLD", .own, .diff,
@@ -257,17 +259,28 @@ extension OptionTable {
       example: "rpcurl diff --against git:main protos", isConfigurable: false, isCommon: true,
       completion: "file"),
     Option(
-      .rules, "--rules", .choice("PACKAGE WIRE_JSON WIRE"), "CATEGORY", .own, [.diff, .test],
-      "Category of the rules: PACKAGE, WIRE_JSON or WIRE.",
-      "WIRE contains what breaks binary messages, WIRE_JSON also what breaks JSON, and PACKAGE also what breaks calls and "
-        + "generated code: removed methods, messages and fields, and options of files.",
-      example: "rpcurl diff --rules WIRE_JSON demo.binpb protos", standard: "PACKAGE", trust: .harmless,
+      .rules, "--rules", .choice("FILE PACKAGE WIRE_JSON WIRE"), "CATEGORY", .own, [.diff, .test],
+      "Category of the rules: FILE, PACKAGE, WIRE_JSON or WIRE.",
+      "WIRE contains what breaks binary messages, WIRE_JSON also what breaks JSON, PACKAGE also what breaks calls and "
+        + "generated code: removed methods, messages and fields, and options of files. FILE also contains moves to another file. The "
+        + "default is what a buf.yaml uses, or PACKAGE.",
+      example: "rpcurl diff --rules WIRE_JSON demo.binpb protos", trust: .harmless,
       isCommon: true),
     Option(
-      .ignoredRule, "--ignore", .text, "RULE", .own, [.diff, .test],
-      "Do not apply this rule; may repeat.",
+      .ignored, "--ignore", .text, "WHAT", .own, [.diff, .test],
+      "Do not report this rule, package, name, file or directory; may repeat.",
+      "RULE:NAME and RULE:PATH ignore the rule there only.",
       example: "rpcurl diff --ignore FILE_SAME_GO_PACKAGE demo.binpb protos", repeats: true, trust: .harmless,
       isCommon: true, completion: "ask:rule"),
+    Option(
+      .ignoreUnstable, "--ignore-unstable", .flag, "", .own, [.diff, .test],
+      "Do not report changes of unstable packages: v1alpha1, v1beta1, v1test.",
+      example: "rpcurl diff --ignore-unstable demo.binpb protos", trust: .harmless),
+    Option(
+      .rulesFrom, "--rules-from", .text, "FILE", .own, [.diff, .test],
+      "Rules and exceptions of this buf.yaml.",
+      "Its part breaking is read. The default is the buf.yaml of the sources of NEW, if they have one.",
+      example: "rpcurl diff --rules-from buf.yaml v1.binpb v2.binpb", completion: "file"),
     Option(
       .onlyNames, "--only", .text, "NAME", .own, .diff,
       "Report only this package, service, message or other name, and what it contains; may repeat.",

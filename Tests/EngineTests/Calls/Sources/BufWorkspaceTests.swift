@@ -62,7 +62,8 @@ struct BufFileTests {
     ("version: v2\nmodules: proto\n", 2, "expected a list"),
     ("version: v2\nmodules:\n  - proto\n", 3, "expected keys and values"),
     ("version: v2\nversion: v2\n", 2, "the key version occurs twice"),
-    ("version: [v2]\n", 1, "expected a text"),
+    ("version: [v2]\n", 1, "expected a text"), ("breaking:\n  use: FILE\n", 2, "expected a list"),
+    ("breaking:\n  ignore_only: [a]\n", 2, "expected keys and values"),
     ("version: v1\ndeps:\n  - owner: a\n", 3, "a module without remote"), ("a: *b\n", 1, "an unknown anchor"),
     ("version: v1\n---\nversion: v2\n", 2, "a second document"),
     ("a: \"b\n", 2, "found unexpected end of stream"),
@@ -100,6 +101,50 @@ struct BufWorkspaceTests {
     #expect(workspace.directory == "/w" && workspace.file == "/w/buf.yaml")
     #expect(workspace.roots == ["/w/proto", "/w/vendor"] && workspace.excluded == ["/w/proto/old"])
     #expect(workspace.absent == ["buf.build/a/b"])
+  }
+
+  @Test func readsTheRulesOfModules() throws {
+    let files = [
+      "/w/buf.yaml": """
+      version: v2
+      modules:
+        - path: proto
+        - path: vendor
+          breaking: {ignore: [vendor/x]}
+      breaking:
+        use: [FILE] # as before
+        except: [RPC_NO_DELETE]
+        ignore:
+        ignore_only:
+          FIELD_SAME_NAME:
+            - proto/old
+        ignore_unstable_packages: true
+      """,
+      "/w/proto/a.proto": "", "/w/vendor/b.proto": "",
+    ]
+    let rules = try #require(try find("/w/proto", files)).rules
+    #expect(rules.map(\.root) == ["/w/proto", "/w/vendor"] && rules.map(\.prefix) == ["proto", "vendor"])
+    let first = rules[0].breaking
+    #expect(first.use.map(\.text) == ["FILE"] && first.except.map(\.text) == ["RPC_NO_DELETE"])
+    #expect(first.ignore.isEmpty && first.ignoresUnstable)
+    let only = try #require(first.ignoreOnly["FIELD_SAME_NAME"]?.first)
+    #expect(only.text == "proto/old" && only.line == 12 && only.column == 9)
+    #expect(rules[1].breaking.ignore.map(\.text) == ["vendor/x"] && rules[1].breaking.use.isEmpty)
+  }
+
+  @Test func rulesOfOlderVersionsHaveNoPrefix() throws {
+    let breaking = "breaking:\n  use: [WIRE]\n"
+    let files = [
+      "/w/buf.work.yaml": "version: v1\ndirectories: [proto, vendor]\n",
+      "/w/proto/buf.yaml": "version: v1\n\(breaking)", "/w/vendor/buf.yaml": "version: v1\n",
+      "/w/proto/api/a.proto": "", "/o/buf.yaml": "version: v1beta1\nbuild:\n  roots: [x]\n\(breaking)",
+      "/o/x/a.proto": "",
+    ]
+    let rules = try #require(try find("/w/proto/api", files)).rules
+    #expect(rules.map(\.root) == ["/w/proto"] && rules.map(\.prefix) == [""])
+    #expect(rules[0].file == "/w/proto/buf.yaml")
+    #expect(try find("/o/x", files)?.rules.map(\.root) == ["/o/x"])
+    #expect(try find("/o/x", files)?.rules.map(\.prefix) == [""])
   }
 
   @Test func findsModuleOfVersion1() throws {

@@ -1,6 +1,6 @@
 import RPCurlProtobuf
 
-/// The parts of a `buf.yaml`, a `buf.work.yaml` or a `buf.lock` that say where `.proto` files are.
+/// The parts of a `buf.yaml`, a `buf.work.yaml` or a `buf.lock` that say where `.proto` files are, and which changes break.
 struct BufFile: Equatable {
   /// A directory of `.proto` files.
   struct Module: Equatable {
@@ -8,6 +8,55 @@ struct BufFile: Equatable {
     let path: String
     /// The directories whose files are not part of it, relative to the file.
     var excludes: [String] = []
+    /// Its own rules about changes; nil for those of the file.
+    var breaking: Breaking?
+  }
+
+  /// A text, and where it is.
+  struct Item: Equatable {
+    let text: String
+    let line: Int
+    let column: Int
+
+    init(_ value: YAMLValue) throws(YAMLValue.Problem) {
+      text = try value.text
+      (line, column) = (value.line, value.column)
+    }
+  }
+
+  /// The rules about changes: `breaking`.
+  struct Breaking: Equatable {
+    /// Categories and rules to apply.
+    private(set) var use: [Item] = []
+    /// Categories and rules that do not apply.
+    private(set) var except: [Item] = []
+    /// Files and directories that are ignored.
+    private(set) var ignore: [Item] = []
+    /// Files and directories for which a category or a rule is ignored.
+    private(set) var ignoreOnly: [String: [Item]] = [:]
+    private(set) var ignoresUnstable = false
+
+    /// The rules of a file or a module; nil if it has none.
+    fileprivate init?(_ value: YAMLValue?) throws(YAMLValue.Problem) {
+      guard let value else { return nil }
+      use = try Self.items(value["use"])
+      except = try Self.items(value["except"])
+      ignore = try Self.items(value["ignore"])
+      if let only = try value["ignore_only"] {
+        guard case .map(let members) = only.content else { throw only.problem("expected keys and values") }
+        for (name, paths) in members { ignoreOnly[name] = try Self.items(paths) }
+      }
+      let unstable = try value["ignore_unstable_packages"]
+      ignoresUnstable = try unstable?.text == "true"
+      guard ignoresUnstable || !(use + except + ignore).isEmpty || !ignoreOnly.isEmpty else { return nil }
+    }
+
+    private static func items(_ value: YAMLValue?) throws(YAMLValue.Problem) -> [Item] {
+      var items: [Item] = []
+      if case .null? = value?.content { return [] }
+      for item in try value?.items ?? [] { items.append(try Item(item)) }
+      return items
+    }
   }
 
   /// A module of another repository.
@@ -24,6 +73,8 @@ struct BufFile: Equatable {
   private(set) var modules: [Module] = []
   /// The modules of other repositories that are needed (`deps`).
   private(set) var dependencies: [Dependency] = []
+  /// The rules about changes of modules without rules of their own; nil if there are none.
+  private(set) var breaking: Breaking?
 
   /// Reads a file.
   ///
@@ -39,6 +90,7 @@ struct BufFile: Equatable {
         ?? root.problem("a version that is not supported")
     }
     modules = try Self.modules(root)
+    breaking = try Breaking(root["breaking"])
     for item in try root["deps"]?.items ?? [] { dependencies.append(try Self.dependency(item)) }
   }
 
@@ -46,7 +98,8 @@ struct BufFile: Equatable {
     var modules: [Module] = []
     for item in try root["modules"]?.items ?? [] {
       let path = try item["path"]?.text ?? "."
-      modules.append(Module(path: path, excludes: try item["excludes"]?.texts ?? []))
+      let excludes = try item["excludes"]?.texts ?? []
+      modules.append(Module(path: path, excludes: excludes, breaking: try Breaking(item["breaking"])))
     }
     for path in try root["directories"]?.texts ?? [] { modules.append(Module(path: path)) }
     guard let build = try root["build"] else { return modules }

@@ -4,6 +4,17 @@ import RPCurlProgram
 
 /// The modules of buf that a file belongs to.
 struct BufWorkspace: Equatable {
+  /// The rules about changes of a module.
+  struct Rules: Equatable {
+    /// The file that declares them.
+    let file: String
+    /// The directory of the module.
+    let root: String
+    /// The path before the names of the module's files in paths of the rules; empty for none.
+    let prefix: String
+    let breaking: BufFile.Breaking
+  }
+
   /// The directory of the workspace, which `buf build` accepts.
   let directory: String
   /// The file that declares it: `buf.yaml` or `buf.work.yaml`.
@@ -16,6 +27,8 @@ struct BufWorkspace: Equatable {
   private(set) var cached: [String] = []
   /// The names of the modules that are needed and are not in the cache: only buf can fetch them.
   private(set) var absent: [String] = []
+  /// The rules about changes, of the modules that have any.
+  private(set) var rules: [Rules] = []
 
   /// Finds the workspace of `directory`, an absolute path: a `buf.work.yaml`, or else the nearest `buf.yaml`, in it or
   /// above. Returns nil if absent.
@@ -48,17 +61,23 @@ struct BufWorkspace: Equatable {
     return module
   }
 
+  /// The workspace that a `buf.yaml` of any name declares.
+  static func reading(_ path: String, _ tree: FileTree) throws(Failure) -> BufWorkspace {
+    let (directory, reader) = (DirectoryPath.parent(path) ?? "/", Reader(tree: tree, cache: nil))
+    return try BufWorkspace(try reader.file(path), path, in: directory, tree)
+  }
+
   private init(
     _ content: BufFile, _ name: String, in directory: String, _ tree: FileTree
   ) throws(Failure) {
     self.directory = directory
-    file = DirectoryPath.join(directory, name)
-    try add(content, in: directory, tree)
+    file = DirectoryPath.absolute(name, in: directory)
+    try add(content, of: file, in: directory, tree)
   }
 
-  /// Adds the directories of a file's modules, without which the module is the directory of the file.
+  /// Adds the directories and rules of a file's modules, without which the module is the directory of the file.
   private mutating func add(
-    _ content: BufFile, in place: String, _ tree: FileTree
+    _ content: BufFile, of path: String, in place: String, _ tree: FileTree
   ) throws(Failure) {
     for module in content.modules.isEmpty ? [BufFile.Module(path: ".")] : content.modules {
       let root = DirectoryPath.absolute(module.path, in: place)
@@ -70,6 +89,11 @@ struct BufWorkspace: Equatable {
       excluded += module.excludes.map {
         DirectoryPath.absolute($0, in: content.version == "v2" ? place : root)
       }
+      if let breaking = module.breaking ?? content.breaking {
+        // Paths are relative as those of excludes are.
+        let prefix = content.version == "v2" && root != place ? DirectoryPath.shown(root, in: place) : ""
+        rules.append(Rules(file: path, root: root, prefix: prefix, breaking: breaking))
+      }
     }
   }
 
@@ -77,10 +101,8 @@ struct BufWorkspace: Equatable {
   private mutating func addModules(_ reader: Reader) throws(Failure) {
     for root in roots {
       guard let module = try reader.file("buf.yaml", in: root) else { continue }
-      if !module.modules.isEmpty {
-        roots.removeAll { $0 == root }
-        try add(module, in: root, reader.tree)
-      }
+      if !module.modules.isEmpty { roots.removeAll { $0 == root } }
+      try add(module, of: DirectoryPath.join(root, "buf.yaml"), in: root, reader.tree)
       try addDependencies(module, lockedIn: root, reader)
     }
   }
@@ -111,7 +133,11 @@ extension BufWorkspace {
     /// The file in a directory; nil if absent.
     func file(_ name: String, in directory: String) throws(Failure) -> BufFile? {
       let path = DirectoryPath.join(directory, name)
-      guard tree.isFile(path) else { return nil }
+      return tree.isFile(path) ? try file(path) : nil
+    }
+
+    /// The file of a path.
+    func file(_ path: String) throws(Failure) -> BufFile {
       let text: [UInt8]
       do throws(SystemError) {
         text = try tree.read(path)

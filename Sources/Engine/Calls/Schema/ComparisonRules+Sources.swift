@@ -1,0 +1,142 @@
+import RPCurlBase
+import RPCurlProgram
+import RPCurlProtobuf
+import RPCurlSchemaTools
+
+extension ComparisonRules {
+  /// The rules that options select, and the part `breaking` of a `buf.yaml`: that of `--rules-from`, or else the one of the sources of
+  /// the new schema.
+  ///
+  /// - Parameters:
+  ///   - options: The options of the command.
+  ///   - old: The schema in use.
+  ///   - new: The schema that replaces it; nil if it is not read yet.
+  /// - Throws: `Failure` for an invalid file, or a name that is not a rule.
+  package init(
+    _ options: Invocation, old: SchemaOperand.Contents, new: SchemaOperand.Contents?
+  ) throws(Failure) {
+    let category: RuleCategory? = options.choice(.rules)
+    let sources = [old, new].compactMap(\.self)
+    let names = Set(sources.flatMap(\.files))
+    let shown = sources.flatMap { $0.paths.map { (path: $0.value, name: $0.key) } }
+    let given = try Self.given(options, shown + names.map { (path: $0, name: $0) })
+    var selections: [Selection] = []
+    var selectionsOfFiles: [String: Int] = [:]
+    var uses: [String] = []
+    let workspace = try Self.workspace(options, new)
+    let modules = workspace?.rules ?? []
+    // Which module of another place a file belongs to is not known.
+    let places = options.last(.rulesFrom) == nil ? new : nil
+    for module in modules {
+      let (selection, use) = try Self.selection(module, category, names)
+      for name in places?.files ?? []
+      where places?.tree.isFile(DirectoryPath.join(module.root, name)) == true {
+        selectionsOfFiles[name] = selections.count
+      }
+      selections.append(selection)
+      uses += use.filter { !uses.contains($0) }
+    }
+    if places != nil, let workspace {
+      let roots = modules.map { DirectoryPath.shown($0.root, in: workspace.directory) }
+      for (name, path) in old.paths where selectionsOfFiles[name] == nil {
+        // A file that only the old schema has, in the same directory of another copy.
+        let matches = roots.indices.filter { path.hasSuffix("\(roots[$0])/\(name)") }
+        selectionsOfFiles[name] = matches.max { roots[$0].utf8.count < roots[$1].utf8.count }
+      }
+    }
+    let standard = category ?? .package
+    let others = places?.files.filter { selectionsOfFiles[$0] == nil } ?? []
+    if modules.isEmpty || !others.isEmpty {
+      for name in others { selectionsOfFiles[name] = selections.count }
+      selections.append(Selection(rules: standard.rules))
+    }
+    for index in selections.indices {
+      selections[index].rules.subtract(given.rules)
+      selections[index].exceptions += given.exceptions
+      if options.has(.ignoreUnstable) { selections[index].ignoresUnstable = true }
+    }
+    let name = category == nil && !uses.isEmpty ? uses.joined(separator: ", ") : standard.rawValue
+    self.init(named: name, selections, ofFiles: selectionsOfFiles)
+  }
+
+  /// The rules and other values of `--ignore`.
+  private static func given(
+    _ options: Invocation, _ files: [(path: String, name: String)]
+  ) throws(Failure) -> (rules: Set<Rule>, exceptions: [RuleException]) {
+    var (rules, exceptions): (Set<Rule>, [RuleException]) = ([], [])
+    for argument in options.all(.ignored) {
+      let text = argument.string ?? ""
+      let parts = text.split(separator: Character(":"), maxSplits: 1).map(String.init)
+      let name = parts.first ?? ""
+      let isRule = !name.isEmpty && name.utf8.allSatisfy { Self.isOfRules($0) }
+      guard isRule else {
+        exceptions.append(RuleException(in: text, at: "--ignore \(text)", among: files))
+        continue
+      }
+      guard let rule = Rule(rawValue: name) else {
+        throw Failure(.usage, "--ignore \(text)", "not a rule", hint: hint(name)).at(argument.origin)
+      }
+      if parts.count == 2 {
+        exceptions.append(RuleException(of: [rule], in: parts[1], at: "--ignore \(text)", among: files))
+      } else {
+        rules.insert(rule)
+      }
+    }
+    return (rules, exceptions)
+  }
+
+  private static func isOfRules(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+      || byte == UInt8(ascii: "_")
+  }
+
+  private static func hint(_ name: String) -> String {
+    let nearest = DescriptorPool.nearestNames(to: name.uppercased(), among: Rule.allCases.map(\.rawValue))
+    return nearest.first.map { "did you mean \($0)?" } ?? "rpcurl-diff(1) lists the rules"
+  }
+
+  /// The `buf.yaml` that is used; nil if there is none.
+  private static func workspace(
+    _ options: Invocation, _ new: SchemaOperand.Contents?
+  ) throws(Failure) -> BufWorkspace? {
+    if let path = options.last(.rulesFrom)?.text {
+      return try BufWorkspace.reading(DirectoryPath.absolute(path, in: DirectoryPath.current), .system())
+    }
+    guard let new, let directory = new.directory else { return nil }
+    return try BufWorkspace.find(from: directory, cache: nil, new.tree)
+  }
+
+  /// The selection of a module, with the names of its rules.
+  private static func selection(
+    _ module: BufWorkspace.Rules, _ category: RuleCategory?, _ names: Set<String>
+  ) throws(Failure) -> (Selection, [String]) {
+    let breaking = module.breaking
+    let path = DirectoryPath.shown(module.file, in: DirectoryPath.current)
+    let files = names.map { (path: module.prefix.isEmpty ? $0 : "\(module.prefix)/\($0)", name: $0) }
+    func origin(_ item: BufFile.Item) -> String { "\(path):\(item.line):\(item.column)" }
+    func rules(_ name: String, _ origin: String) throws(Failure) -> Set<Rule> {
+      if let rules = Rule.named(name) { return rules }
+      throw Failure(.schema, origin, "\(name) is not a rule", hint: hint(name))
+    }
+    func rules(_ items: [BufFile.Item]) throws(Failure) -> Set<Rule> {
+      var all: Set<Rule> = []
+      for item in items { all.formUnion(try rules(item.text, origin(item))) }
+      return all
+    }
+    let used = try rules(breaking.use)
+    var selection = Selection(
+      rules: try (category?.rules ?? (breaking.use.isEmpty ? RuleCategory.package.rules : used))
+        .subtracting(rules(breaking.except)),
+      ignoresUnstable: breaking.ignoresUnstable)
+    for item in breaking.ignore {
+      selection.exceptions.append(RuleException(in: item.text, at: origin(item), among: files))
+    }
+    for (name, items) in breaking.ignoreOnly.sorted(by: { $0.key < $1.key }) {
+      for item in items {
+        let rules = try rules(name, origin(item))
+        selection.exceptions.append(RuleException(of: rules, in: item.text, at: origin(item), among: files))
+      }
+    }
+    return (selection, breaking.use.map(\.text))
+  }
+}
