@@ -7,6 +7,8 @@ package struct Progress {
     package var running: Int
     /// The number of all calls; nil if it is not known.
     package var total: Int?
+    /// The calls that failed, by the name of their result; empty if these are not counted.
+    package var results: [(name: String, count: Int)] = []
 
     /// Counts calls.
     package init(ended: Int, failed: Int, running: Int, of total: Int? = nil) {
@@ -42,7 +44,7 @@ package struct Progress {
   /// The bytes in both directions.
   package var bytes: Int { sentBytes + receivedBytes }
 
-  /// The line: `12 of 50 calls (24 %), 4/s, 1 failed, 8 running; sent 12 messages, 1.0 kB; received …; 2.1 kB/s; 0:03`.
+  /// The line: `12 of 50 calls (24 %), 4/s, 1 failed (1 internal), 8 running; sent 12 messages, 1.0 kB; received …; 2.1 kB/s; 0:03`.
   ///
   /// - Parameters:
   ///   - rates: The calls and bytes per second of late.
@@ -71,6 +73,9 @@ package struct Progress {
     if let share { text += " (\(Self.percent(share)))" }
     text += ", \(Decimal.text(rate, rate < 10 ? 1 : 0))/s"
     if calls.failed > 0 { text += ", \(calls.failed) failed" }
+    if !calls.results.isEmpty {
+      text += " (\(calls.results.map { "\($0.count) \($0.name)" }.joined(separator: ", ")))"
+    }
     return text + ", \(calls.running) running"
   }
 

@@ -143,3 +143,17 @@ def test_a_load(on_terminal):
     words = ["load", "--requests", "4", "--jobs", "1"]
     code, _, shown = on_terminal(*words, data='{"milliseconds":"400"}', method="Delay", out="the same")
     assert code == 0 and re.search(r"[12] of 4 calls \((25|50) %\), [\d.]+/s, 1 running; p50 4\d\d\.", shown)
+    assert left(shown.split(f"{SERVICE}/Delay at ")[0]) == ""
+
+
+def test_a_load_whose_calls_fail(on_terminal):
+    words = ["load", "--duration", "2500ms", "--jobs", "1", "-H", "demo-fail-attempts: 99"]
+    code, out, shown = on_terminal(*words, data='{"name":"Ada"}', method="Hello", columns=200)
+    (failed,) = {int(failed) == int(count) for failed, count in re.findall(r", (\d+) failed \((\d+) unavailable\), ", shown)}
+    assert code == 0 and failed and b"unavailable" in out and left(shown) == ""
+
+
+def test_a_silent_load(on_terminal):
+    words = ["load", "-s", "--requests", "4", "--jobs", "1"]
+    code, out, shown = on_terminal(*words, data='{"milliseconds":"400"}', method="Delay")
+    assert (code, shown) == (0, "") and b"calls" in out

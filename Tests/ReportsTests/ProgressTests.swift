@@ -38,4 +38,13 @@ struct ProgressTests {
     progress.share = share
     #expect(progress.text(rates: (rate, 0), elapsed: .zero).hasPrefix(text))
   }
+
+  @Test func showsFailedCallsByResult() {
+    var progress = Progress()
+    progress.calls = Progress.Calls(ended: 9, failed: 5, running: 0)
+    progress.calls?.results = [("internal", 2), ("unavailable", 3)]
+    #expect(
+      progress.text(rates: (1, 0), elapsed: .zero)
+        .hasPrefix("9 calls, 1.0/s, 5 failed (2 internal, 3 unavailable), 0 running; "))
+  }
 }

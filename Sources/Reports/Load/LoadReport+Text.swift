@@ -91,6 +91,7 @@ extension LoadStatistics {
     (progress.sentMessages, progress.receivedMessages) = (sentMessages, receivedMessages)
     (progress.sentBytes, progress.receivedBytes) = (sentBytes, receivedBytes)
     progress.calls = Progress.Calls(ended: ended, failed: errors, running: running, of: shape.requests)
+    progress.calls?.results = groups.filter(\.outcome.isError).map { ($0.outcome.name, $0.calls) }
     if shape.requests == nil { progress.share = shape.endTime.map { min(now / $0, 1) } }
     progress.latencies = (latencies.quantile(50), latencies.quantile(99))
     progress.isWarmUp = now <= shape.leadTime

@@ -125,7 +125,7 @@ struct LoadReportTests {
     let shape = LoadShape(.closed, at: 1, warmUp: .seconds(2), duration: nil)
     let line = report.statistics.progress(running: 3, at: .seconds(12), shape)
       .text(rates: (100, 0), elapsed: .seconds(12))
-    #expect(line.hasPrefix("1000 calls, 100/s, 5 failed, 3 running; p50 500"), "\(line)")
+    #expect(line.hasPrefix("1000 calls, 100/s, 5 failed (5 unavailable), 3 running; p50 500"), "\(line)")
     #expect(line.hasSuffix("/s; 0:12"))
     let before = LoadStatistics(from: .seconds(2)).progress(running: 3, at: .seconds(1), shape)
     #expect(
