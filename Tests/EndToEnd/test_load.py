@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import signal
 import socket
 import struct
@@ -222,6 +223,7 @@ def test_log_has_the_histogram(load, address, tmp_path):
     load(address, HELLO, "--requests", 200, "--hdr", tmp_path / "load.hlog", "--raw", tmp_path / "raw.txt")
     lines = (tmp_path / "load.hlog").read_text().splitlines()
     assert lines[1] == "#[Histogram log format version 1.3]"
+    lines = lines[:2] + [line for line in lines[2:] if not line.startswith("# ")]
     assert lines[3] == '"StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"'
     start, length, longest, encoded = lines[4].split(",")
     cookie, size = struct.unpack(">II", b64decode(encoded)[:8])
@@ -340,6 +342,27 @@ def test_report_as_csv(rpcurl, descriptor_set, address):
     words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 20]
     (row,) = csv.DictReader(io.StringIO(rpcurl(*words, "--format", "csv", address, HELLO).out))
     assert (row["method"], row["calls"], row["errors"]) == (HELLO, "20", "0") and float(row["p99_ms"]) > 0
+
+
+@pytest.mark.parametrize("form", ["json", "text", "csv"])
+def test_reports_name_the_run(rpcurl, descriptor_set, address, tmp_path, form):
+    """All reports have the tags, the time, the version and the command, in which no secret occurs."""
+    words = ["--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 5, "--tag", "branch=main",
+             "--tag", "note=a,b", "-H", "x-api-key: 5ecret", "--bearer", "t0ken", "--var", "password=hunter2"]  # fmt: skip
+    reports = ["--html", tmp_path / "page.html", "--hdr", tmp_path / "load.hlog", "--format", form]
+    out = rpcurl("load", *words, *reports, address, HELLO).succeeds().out
+    version = rpcurl("--version").out.split("\n")[0].split(" (")[0]
+    for text in (out, (tmp_path / "page.html").read_text(), (tmp_path / "load.hlog").read_text()):
+        assert all(secret not in text for secret in ("5ecret", "t0ken", "hunter2"))
+        assert version in text and re.search(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", text)
+        assert "X_API_KEY" in text and "--requests 5" in text
+        assert "branch=main" in text or form == "json" and text == out or form == "csv" and text == out
+    if form == "json":
+        assert json.loads(out)["tags"] == {"branch": "main", "note": "a,b"}
+        assert json.loads(out)["command"].splitlines()[0].startswith("# Set ")
+    if form == "csv":
+        (row,) = csv.DictReader(io.StringIO(out))
+        assert (row["tag.branch"], row["tag.note"], row["version"]) == ("main", "a,b", version)
 
 
 def test_report_is_printed_if_latencies_cannot_be_written(load, address):

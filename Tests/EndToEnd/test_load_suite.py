@@ -105,8 +105,17 @@ def test_stages_change_the_tests_that_run(load, suite):
 def test_text_and_page(rpcurl, suite, tmp_path):
     result = rpcurl("load", "--requests", 10, "--jobs", 1, "--html", tmp_path / "page.html", "--raw", tmp_path / "raw", suite(SUITE))
     assert result.code == 0 and "\n  tests   10 in " in result.out and "\ncalls\n  demo.v1.Demo/" in result.out
+    assert f"\ncommand\n  rpcurl load --requests 10 --jobs 1 --html {tmp_path}/page.html" in result.out.replace(" \\\n   ", "")
     assert "<h2>By method</h2>" in (tmp_path / "page.html").read_text()
     assert len((tmp_path / "raw").read_text().splitlines()) == 10
+
+
+def test_command_of_the_report_has_no_secrets(load, suite):
+    options = ["--requests", 5, "--jobs", 1, "-H", "x-api-key: 5ecret", "--var", "token=t0ken", "--tag", "branch=main"]
+    result, report = load(suite(SUITE), *options)
+    assert result.code == 0 and "5ecret" not in result.out and "t0ken" not in result.out
+    assert report["tags"] == {"branch": "main"}
+    assert "# Set X_API_KEY in the environment: the value of the header x-api-key." in report["command"].splitlines()
 
 
 def test_ctrl_c_reports_and_runs_teardowns(rpcurl, start_server, tmp_path):

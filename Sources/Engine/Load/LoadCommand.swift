@@ -6,7 +6,7 @@ import RPCurlReports
 /// `rpcurl load`: makes many calls of a method, and reports what was measured.
 package struct LoadCommand {
   private let arguments: Invocation
-  private let options: LoadOptions
+  private var options: LoadOptions
   private let suite: SuiteLoad?
   /// The seed of the order of tests.
   private let seed: UInt64?
@@ -19,6 +19,7 @@ package struct LoadCommand {
     suite = try SuiteLoad(invocation)
     seed = invocation.number(.seed).map { UInt64(bitPattern: Int64($0)) }
     options = try LoadOptions(invocation, isOfSuite: suite != nil)
+    if let suite { options.command = suite.command }
     guard suite == nil, let argument = invocation.last(of: [.only, .skip]) else { return }
     throw Failure(
       .usage, argument.name, "selects tests of a suite", hint: "rpcurl load [OPTIONS] SUITE: a file")
@@ -31,7 +32,7 @@ package struct LoadCommand {
     let clients = ClientSource(console, arguments)
     if let suite {
       let result = try LoadTests(suite, options, seed: seed, clients: clients).run()
-      return try report(result, on: console) { "rpcurl load \(ShellText(result.report.target).quoted)" }
+      return try report(result, on: console)
     }
     let resolved = try CallPlan.resolve(
       arguments, clients: clients, environment: EnvironmentVariables.value, isDry: false, readsData: true)
@@ -41,30 +42,25 @@ package struct LoadCommand {
       defer { plan.chain.unload() }
       return console.output.print(
         try LoadExport(
-          plan, arguments, options.shape, options.thresholds, console.error
+          plan, arguments, options, console.error
         ).text())
     }
+    var options = options
+    options.command = try CallProgram.rpcurl.script(
+      arguments, resolved, console.error, environment: EnvironmentVariables.value)
     try report(
-      plan.withChain(clients) { _ in try LoadCalls(plan, options, clients: clients).run() }, on: console,
-      waitLimit: plan.timeout
-    ) { () throws(Failure) in
-      try CallProgram.rpcurl.script(
-        arguments, resolved, console.error, environment: EnvironmentVariables.value)
-    }
+      plan.withChain(clients) { [options] _ in try LoadCalls(plan, options, clients: clients).run() },
+      on: console, waitLimit: plan.timeout)
   }
 
   /// Writes the reports of a run.
   private func report(
-    _ result: LoadResult, on console: Console, waitLimit: Duration? = nil,
-    command: @escaping () throws(Failure) -> String
+    _ result: LoadResult, on console: Console, waitLimit: Duration? = nil
   ) throws(Failure) {
     let report = result.report
     let results = report.results(of: options.thresholds)
-    try LoadReports(
-      report: report, results: results, start: result.start, console: console, waitLimit: waitLimit,
-      command: command
-    )
-    .write(options)
+    try LoadReports(report: report, results: results, console: console, waitLimit: waitLimit)
+      .write(options)
     if let problem = result.problem { throw problem }
     if report.isInterrupted { throw Failure(reported: Interrupt.status) }
     let failed = results.filter { !$0.holds }

@@ -10,15 +10,14 @@ final class LoadExport {
   // A class: the code that copies a struct with all options of a call would be 40 KB.
   private let plan: CallPlan
   private let arguments: Invocation
-  private let shape: LoadShape
-  private let thresholds: [LoadThreshold]
+  private let options: LoadOptions
   private let sources: WrittenSources?
 
   /// - Throws: `Failure` if k6 cannot make the load.
   init(
-    _ plan: CallPlan, _ arguments: Invocation, _ shape: LoadShape, _ thresholds: [LoadThreshold],
-    _ error: StandardError
+    _ plan: CallPlan, _ arguments: Invocation, _ options: LoadOptions, _ error: StandardError
   ) throws(Failure) {
+    let shape = options.shape
     func unavailable(_ why: String) -> Failure { Failure(.usage, "--export k6", why) }
     guard plan.protocolName == .grpc else {
       throw unavailable("the module k6/net/grpc supports gRPC only, not \(plan.protocolName.rawValue)")
@@ -41,8 +40,7 @@ final class LoadExport {
     }
     self.plan = plan
     self.arguments = arguments
-    self.shape = shape
-    self.thresholds = thresholds
+    self.options = options
     sources = try WrittenSources(arguments, declaring: plan.name.service, in: plan.pool, error)
   }
 
@@ -59,8 +57,9 @@ final class LoadExport {
     }
     var script = K6Script(
       address: address, isPlaintext: !plan.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
-      schema: schema, messages: try messages(), metadata: metadata, timeout: plan.timeout, shape: shape,
-      thresholds: thresholds)
+      schema: schema, messages: try messages(), metadata: metadata, timeout: plan.timeout,
+      shape: options.shape, thresholds: options.thresholds)
+    script.tags = options.tags
     (script.authority, script.userAgent) = (authority, userAgent)
     script.isInsecure = arguments.has(.insecure)
     if arguments.last(.maxMessageSize) != nil {

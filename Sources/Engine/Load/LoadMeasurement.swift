@@ -6,8 +6,6 @@ import RPCurlReports
 /// What a load has measured.
 struct LoadResult {
   var report: LoadReport
-  /// The time of day at which the measured part began, in nanoseconds since 1970.
-  let start: Int64
   /// Why the file of `--raw` could not be written, or why steps could not be made any more; nil if all was done.
   let problem: Failure?
 }
@@ -16,13 +14,15 @@ struct LoadResult {
 final class LoadMeasurement {
   private let shape: LoadShape
   private let raw: RawLatencies?
+  private let tags: [LoadTag]
+  private let command: String
   private(set) var statistics: LoadStatistics
   /// Those of each stage, with the time of its end; empty if the level does not change.
   private var stages: [(end: Duration, name: String, statistics: LoadStatistics)] = []
 
   /// - Throws: `Failure` if the file of `--raw` cannot be written.
   init(_ options: LoadOptions, waitLimit: Duration?) throws(Failure) {
-    shape = options.shape
+    (shape, tags, command) = (options.shape, options.tags, options.command)
     raw = try options.rawPath.map { (path) throws(Failure) in try RawLatencies(path, waitLimit: waitLimit) }
     statistics = LoadStatistics(from: shape.leadTime)
     guard shape.level == nil else { return }
@@ -61,12 +61,15 @@ final class LoadMeasurement {
     let engine = steps.engine
     let problem = raw?.finish() ?? engine.failure
     if let failure = engine.failure, statistics.calls == 0 { throw failure }
-    var report = LoadReport(
-      target: target, method: method, shape: shape, connections: connections, statistics: statistics,
-      missed: engine.schedule.missed(at: engine.end), end: engine.end, isInterrupted: engine.isInterrupted)
-    report.stages = stages.map { LoadReport.Part(name: $0.name, statistics: $0.statistics) }
     let now = SystemValues(waitLimit: nil).nanosecondsSince1970
     let start = now - engine.elapsed.nanoseconds + shape.leadTime.nanoseconds
-    return LoadResult(report: report, start: start, problem: problem)
+    let run = LoadReport.Run(
+      start: start, version: "rpcurl \(Version.current)", command: command, tags: tags)
+    var report = LoadReport(
+      target: target, method: method, shape: shape, connections: connections, statistics: statistics,
+      missed: engine.schedule.missed(at: engine.end), end: engine.end, isInterrupted: engine.isInterrupted,
+      run: run)
+    report.stages = stages.map { LoadReport.Part(name: $0.name, statistics: $0.statistics) }
+    return LoadResult(report: report, problem: problem)
   }
 }

@@ -35,8 +35,12 @@ package struct LoadOptions {
   package let htmlPath: String?
   package let logPath: String?
   package let rawPath: String?
+  /// The names of the run.
+  package let tags: [LoadTag]
   /// Whether to print a script for k6.
   package let isExported: Bool
+  /// The command of the run for its reports, without secrets.
+  package var command = ""
 
   /// Resolves the options.
   ///
@@ -70,6 +74,17 @@ package struct LoadOptions {
     logPath = invocation.text(.histogramLog)
     rawPath = invocation.text(.rawLatencies)
     try Failure.check(reportFiles: [htmlPath, logPath, rawPath].compactMap(\.self))
+    var tags: [LoadTag] = []
+    for text in invocation.texts(.tag) {
+      do throws(LanguageError) {
+        let tag = try LoadTag(text)
+        tags.removeAll { $0.name == tag.name }
+        tags.append(tag)
+      } catch {
+        throw Failure(.usage, "--tag \(text)", error.reason, hint: error.hint)
+      }
+    }
+    self.tags = tags
     isExported = invocation.text(.exportScript) != nil
   }
 

@@ -70,13 +70,9 @@ final class RawLatencies {
 struct LoadReports {
   let report: LoadReport
   let results: [LoadThreshold.Result]
-  /// When the measured part began, in nanoseconds since 1970.
-  let start: Int64
   let console: Console
   /// How long to wait for the reader of a pipe; nil for no limit.
   let waitLimit: Duration?
-  /// The command of the run, without secrets.
-  let command: () throws(Failure) -> String
 
   /// Prints the report, and writes those to files.
   ///
@@ -88,14 +84,10 @@ struct LoadReports {
     case .csv: console.output.print(report.csv())
     }
     if let path = options.htmlPath {
-      let run = LoadPage.Run(
-        time: "\(CivilTime.secondsText(start / 1_000_000_000))Z", version: Version.current,
-        command: try command())
-      try write(LoadPage(report, results, run).html, to: path, "--html")
+      try write(LoadPage(report, results).html, to: path, "--html")
     }
     if let path = options.logPath {
-      let log = HistogramLog.text(report, version: "rpcurl \(Version.current)", start: start)
-      try write(log, to: path, "--hdr")
+      try write(HistogramLog.text(report), to: path, "--hdr")
     }
   }
 

@@ -16,10 +16,12 @@ package struct SuiteLoad {
   let tests: [Suite.Test]
   /// The program and its arguments.
   let arguments: [String]
+  /// The command of the load, without secrets.
+  let command: String
 
   /// The options of a load that its processes do not get.
   private static let own: Set<OptionID> = [
-    .rate, .ramp, .warmUp, .stages, .duration, .requests, .threshold, .loadFormat, .html, .histogramLog,
+    .rate, .ramp, .warmUp, .stages, .duration, .requests, .threshold, .tag, .loadFormat, .html, .histogramLog,
     .rawLatencies, .jobs, .seed,
   ]
 
@@ -64,7 +66,26 @@ package struct SuiteLoad {
         .input, path, "no test to run",
         hint: "test NAME begins one; --only and --skip select tests, and weight 0 excludes one")
     }
+    command = try Self.command(invocation, path)
     arguments = [Self.processName, "test"] + typed.flatMap(\.words) + ["--report", "ndjson", "--", path]
+  }
+
+  /// The command of a load, without secrets. Its options are those of all processes.
+  private static func command(_ invocation: Invocation, _ path: String) throws(Failure) -> String {
+    var secrets = WrittenSecrets(
+      showsSecrets: invocation.has(.showSecrets), try invocation.secretNames(), separates: true)
+    var script = CallScript(["rpcurl", "load"])
+    for argument in invocation.arguments where argument.origin.place == nil {
+      guard let text = argument.text else {
+        script.add(ShellText(WrittenCall.flag(argument)))
+        continue
+      }
+      let word = secrets.value(text, of: argument.id, argument.name)
+      script.add(ShellText(OptionTable[argument.id].name), word.map { ShellText($0) } ?? ShellText(text))
+    }
+    script.add(ShellText(path))
+    script.add(commentsFor: secrets.placeholders)
+    return script.text
   }
 
   /// How often each test runs, in relation to the others.

@@ -7,18 +7,18 @@ import RPCurlProtobuf
 /// The format is that of `AbstractHistogram.encodeIntoCompressedByteBuffer` and `HistogramLogWriter` of HdrHistogram.
 package enum HistogramLog {
   /// The log of a run.
-  ///
-  /// - Parameters:
-  ///   - report: The run.
-  ///   - version: The name and the version of the program.
-  ///   - start: When the measured part began, in nanoseconds since 1970.
-  package static func text(_ report: LoadReport, version: String, start: Int64) -> String {
-    let latencies = report.statistics.latencies
-    let begin = Decimal.seconds(.nanoseconds(start))
+  package static func text(_ report: LoadReport) -> String {
+    let (latencies, run) = (report.statistics.latencies, report.run)
+    let begin = Decimal.seconds(.nanoseconds(run.start))
+    // A line that begins with # is a comment.
+    let facts =
+      ["\(report.method) at \(report.target)", report.shape.text] + run.tags.map(\.text)
+      + run.command.split(separator: "\n").map(String.init)
     return """
-      #[Logged with \(version)]
+      #[Logged with \(run.version)]
       #[Histogram log format version 1.3]
-      #[StartTime: \(begin) (seconds since epoch)]
+      #[StartTime: \(begin) (seconds since epoch), \(run.time)]
+      \(facts.map { "# \(TerminalText.escape($0))" }.joined(separator: "\n"))
       "StartTimestamp","Interval_Length","Interval_Max","Interval_Compressed_Histogram"
       0.000,\(Decimal.seconds(report.elapsed)),\(Decimal.milliseconds(latencies.max)),\(Base64.encode(compressed(latencies)))
 

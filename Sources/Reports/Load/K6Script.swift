@@ -52,6 +52,7 @@ package struct K6Script {
   /// The greatest size of a response message; nil for the default of k6.
   package var maxMessageBytes: Int?
   package var isInsecure = false
+  package var tags: [LoadTag] = []
   /// Comments for the user of the script.
   package var notes: [String] = []
 
@@ -154,7 +155,9 @@ package struct K6Script {
   /// The options that concern all requests.
   private var globals: String {
     let agent = userAgent.map { "  userAgent: \(Self.literal($0)),\n" } ?? ""
-    return agent + (isInsecure ? "  insecureSkipTLSVerify: true,\n" : "")
+    let list = tags.map { "\(Self.literal($0.name)): \(Self.literal($0.value))" }.joined(separator: ", ")
+    let names = tags.isEmpty ? "" : "  tags: { \(list) },\n"
+    return agent + names + (isInsecure ? "  insecureSkipTLSVerify: true,\n" : "")
   }
 
   private var connection: [String] {

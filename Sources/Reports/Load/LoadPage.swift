@@ -2,28 +2,11 @@
 package struct LoadPage {
   private let report: LoadReport
   private let results: [LoadThreshold.Result]
-  private let run: Run
-
-  /// What distinguishes a run from others.
-  package struct Run {
-    /// The start of the measured part, in UTC: `2026-11-23T10:20:30Z`.
-    let time: String
-    /// The version of rpcurl.
-    let version: String
-    /// The command, without secrets.
-    let command: String
-
-    /// Makes the facts of a run.
-    package init(time: String, version: String, command: String) {
-      (self.time, self.version, self.command) = (time, version, command)
-    }
-  }
 
   /// Makes a page.
-  package init(_ report: LoadReport, _ results: [LoadThreshold.Result], _ run: Run) {
+  package init(_ report: LoadReport, _ results: [LoadThreshold.Result]) {
     self.report = report
     self.results = results
-    self.run = run
   }
 
   /// The page.
@@ -31,7 +14,8 @@ package struct LoadPage {
     let title = HTMLPage.escape("\(report.method) at \(report.target)")
     let verdict = results.isEmpty ? "" : results.allSatisfy(\.holds) ? " passed" : " failed"
     let load = report.shape.text + (report.isInterrupted ? ", interrupted" : "")
-    let facts = [report.target, load, run.time, "rpcurl \(run.version)"]
+    let run = report.run
+    let facts = [report.target, load, run.time, run.version] + run.tags.map(\.text)
     return HTMLPage.text(
       title: "\(title) – rpcurl load",
       header: """
@@ -46,7 +30,7 @@ package struct LoadPage {
         \(distribution)\(percentiles)<h2>Calls in a second, over time</h2>
         \(chart(rates, unit: "/s"))<h2>Longest latency, over time</h2>
         \(chart(longest, unit: " ms"))<h2>Command</h2>
-        <pre>\(run.command.split(separator: "\n").map { HTMLPage.escape(String($0)) }.joined(separator: "\n"))</pre>
+        <pre>\(HTMLPage.escape(report.run.command))</pre>
 
         """, style: Self.style)
   }

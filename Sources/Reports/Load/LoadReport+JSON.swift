@@ -8,6 +8,12 @@ extension LoadReport {
     var object = JSONObject()
     object.add("target", target)
     object.add("method", method)
+    for (name, value) in facts { object.add(name, value) }
+    if !run.tags.isEmpty {
+      var tags = JSONObject()
+      for tag in run.tags { tags.add(tag.name, tag.value) }
+      object.add("tags", raw: tags.object)
+    }
     object.add("loop", shape.loop == .closed ? "closed" : "open")
     if shape.loop != .closed, let rate = shape.level { object.add("intended_rate", raw: Decimal.short(rate)) }
     object.add("jobs", shape.jobs)
@@ -26,6 +32,11 @@ extension LoadReport {
     object.add("interval_seconds", raw: Decimal.seconds(statistics.series.length))
     object.add("intervals", raw: Self.array(statistics.series.intervals.map(Self.object)))
     return object.line
+  }
+
+  /// What distinguishes the run from others, by name.
+  private var facts: [(String, String)] {
+    [("time", run.time), ("version", run.version), ("command", run.command), ("load", shape.text)]
   }
 
   /// The numbers of calls, messages and bytes, by name.
@@ -89,6 +100,7 @@ extension LoadReport {
     columns.append(("rate", Decimal.text(rate, 3)))
     let hasLatencies = statistics.latencies.total > 0
     columns += latencies.map { ("\($0)_ms", hasLatencies ? Decimal.milliseconds($1) : "") }
+    columns += facts + run.tags.map { ("tag.\($0.name)", $0.value) }
     let names = columns.map(\.0).joined(separator: ",")
     return "\(names)\r\n\(columns.map { Self.field($0.1) }.joined(separator: ","))\r\n"
   }

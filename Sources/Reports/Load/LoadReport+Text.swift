@@ -6,7 +6,8 @@ extension LoadReport {
   package func text(_ results: [LoadThreshold.Result]) -> String {
     var text = "\(method) at \(target)\n\(shape.text)"
     if let connections { text += ", \(connections) connection\(connections == 1 ? "" : "s")" }
-    text += isInterrupted ? ", interrupted\n\n" : "\n\n"
+    if isInterrupted { text += ", interrupted" }
+    text += "\n\(([run.time, run.version] + run.tags.map { escape($0.text) }).joined(separator: ", "))\n\n"
     var rows = [
       [
         tests.isEmpty ? "calls" : "tests",
@@ -32,6 +33,7 @@ extension LoadReport {
       text += Self.table(statistics.groups.map { [$0.outcome.name, "\($0.calls)", escape($0.reason)] })
     }
     for (name, _, parts) in parts { text += "\n\(name)\n" + Self.table(parts.map(row(of:))) }
+    text += "\ncommand\n" + run.command.split(separator: "\n").map { "  \($0)\n" }.joined()
     if !results.isEmpty {
       text += "\nthresholds\n"
       let rows = results.map { [$0.holds ? "passed" : "failed", $0.threshold.text, $0.measured] }

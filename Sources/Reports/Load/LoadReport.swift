@@ -1,3 +1,6 @@
+import RPCurlBase
+import RPCurlLanguage
+
 /// The result of a run.
 package struct LoadReport {
   /// The percentiles in reports.
@@ -18,6 +21,29 @@ package struct LoadReport {
   package let elapsed: Duration
   /// Whether a signal ended the run.
   package let isInterrupted: Bool
+  /// What distinguishes the run from others.
+  package let run: Run
+
+  /// What distinguishes a run from others.
+  package struct Run {
+    /// When the measured part began, in nanoseconds since 1970.
+    package let start: Int64
+    /// The name and the version of the program.
+    package let version: String
+    /// The command, without secrets.
+    package let command: String
+    /// What the user has named it.
+    package let tags: [LoadTag]
+
+    /// Makes the facts of a run.
+    package init(start: Int64, version: String, command: String, tags: [LoadTag]) {
+      (self.start, self.version, self.tags) = (start, version, tags)
+      self.command = String(command[...].stripped)
+    }
+
+    /// The start of the measured part, in UTC: `2026-11-23T10:20:30Z`.
+    var time: String { "\(CivilTime.secondsText(start / 1_000_000_000))Z" }
+  }
 
   /// What was measured of a part of the calls.
   package struct Part {
@@ -49,9 +75,10 @@ package struct LoadReport {
   ///   - statistics: What was measured.
   ///   - missed: The number of calls that were due and did not start.
   ///   - isInterrupted: Whether a signal ended the run.
+  ///   - run: What distinguishes the run from others.
   package init(
     target: String, method: String, shape: LoadShape, connections: Int?, statistics: LoadStatistics,
-    missed: Int, end: Duration, isInterrupted: Bool
+    missed: Int, end: Duration, isInterrupted: Bool, run: Run
   ) {
     self.target = target
     self.method = method
@@ -61,6 +88,7 @@ package struct LoadReport {
     self.missed = missed
     elapsed = max(max(statistics.lastEnd, end) - shape.leadTime, .zero)
     self.isInterrupted = isInterrupted
+    self.run = run
   }
 
   /// The number of calls that failed, or did not start.

@@ -51,6 +51,10 @@ struct LoadOptionsTests {
     #expect(options.format == .text && options.connections == nil && !options.isExported)
   }
 
+  @Test func laterTagReplacesOneOfItsName() throws {
+    #expect(try options("--tag", "a=1", "--tag", "b=2", "--tag", "a=3").tags.map(\.text) == ["b=2", "a=3"])
+  }
+
   @Test func reportsAreFiles() throws {
     let options = try options("--html", "a", "--hdr", "b", "--raw", "c", "--format", "csv", "--export", "k6")
     #expect([options.htmlPath, options.logPath, options.rawPath] == ["a", "b", "c"])
@@ -87,6 +91,7 @@ struct LoadOptionsTests {
     ),
     (["--stages", "1s:5", "--ramp", "1s"], "--ramp", "leads from 0 to --jobs, which is 0"),
     (["--rate", "5", "--stages", "1s:5", "--jobs", "0"], "--jobs 0", "not a number from 1 to 10000"),
+    (["--tag", "branch"], "--tag branch", "not NAME=VALUE"),
     (["--threshold", "p99<1s,x"], "--threshold x", "missing comparison: ==, !=, <, <=, > or >="),
   ])
   func rejectsInvalidValues(words: [String], what: String, why: String) {

@@ -148,12 +148,14 @@ struct K6ScriptTests {
     #expect(script.text.contains("export const options = {\n  scenarios: {\n"))
     (script.authority, script.userAgent, script.maxMessageBytes) = ("a.example", "probe", 1024)
     script.isInsecure = true
+    script.tags = [try LoadTag("branch=a\"b")]
     #expect(
       script.text.contains(
         "{ plaintext: false, reflect: true, authority: \"a.example\", maxReceiveSize: 1024 });"))
     #expect(
       script.text.contains(
-        "export const options = {\n  userAgent: \"probe\",\n  insecureSkipTLSVerify: true,\n  scenarios: {\n")
+        "export const options = {\n  userAgent: \"probe\",\n  tags: { \"branch\": \"a\\\"b\" },\n  insecureSkipTLSVerify: true,\n  scenarios: {\n"
+      )
     )
   }
 }

@@ -5,9 +5,6 @@ import Testing
 @testable import RPCurlReports
 
 struct LoadReportTests {
-  private let run = LoadPage.Run(
-    time: "2026-11-29T10:00:00Z", version: "0.1.0", command: "# a\nrpcurl load -d '{\"a\":\"<b>\"}' x y")
-
   @Test func textHasATable() throws {
     let report = LoadThresholdTests.report(errors: 2, calls: 4, missed: 1)
     let text = report.text(report.results(of: try LoadThreshold.list("max<1s,errors<1%")))
@@ -15,6 +12,7 @@ struct LoadReportTests {
       text == """
         demo.v1.Demo/Hello at http://localhost:50051
         open loop, 100 calls/s, at most 1000 at a time, 1 connection
+        2026-11-29T10:00:00Z, rpcurl 0.1.0, branch=main, note=a\\u{1B}b
 
           calls        4 in 10.000 s, 0.4/s
           errors       3 (60.000 %)
@@ -38,6 +36,10 @@ struct LoadReportTests {
           ok           2
           unavailable  2  connection refused
 
+        command
+          # a
+          rpcurl load -d '{"a":"<b>"}' x y
+
         thresholds
           passed  max<1s     4.002 ms
           failed  errors<1%  60.000 %
@@ -55,7 +57,9 @@ struct LoadReportTests {
     let text = String(decoding: report.json([]), as: UTF8.self)
     #expect(
       text.hasPrefix(
-        #"{"target":"http://localhost:50051","method":"demo.v1.Demo/Hello","loop":"open","intended_rate":100,"#
+        #"{"target":"http://localhost:50051","method":"demo.v1.Demo/Hello","time":"2026-11-29T10:00:00Z","version":"rpcurl 0.1.0","#
+          + ##""command":"# a\nrpcurl load -d '{\"a\":\"<b>\"}' x y","load":"open loop, 100 calls/s, at most 1000 at a time","##
+          + #""tags":{"branch":"main","note":"a\u001bb"},"loop":"open","intended_rate":100,"#
       ))
     #expect(
       text.contains(#""calls":1000,"errors":5,"not_started":0,"sent_messages":1000,"received_messages":995,"#)
@@ -67,24 +71,27 @@ struct LoadReportTests {
   @Test func csvHasNamesAndValues() {
     let lines = LoadThresholdTests.report().csv().split(separator: "\r\n")
     #expect(lines.count == 2)
-    let (names, values) = (lines[0].split(separator: ","), lines[1].split(separator: ","))
-    #expect(names.count == values.count)
-    #expect(names.first == "target" && names.last == "max_ms")
-    #expect(values[3] == "1000")
+    let names = lines[0].split(separator: ",")
+    #expect(names.first == "target" && names.last == "tag.note")
+    #expect(lines[1].split(separator: ",")[3] == "1000")
+    #expect(
+      lines[1].hasSuffix(
+        "1000.341,2026-11-29T10:00:00Z,rpcurl 0.1.0,\"# a\nrpcurl load -d '{\"\"a\"\":\"\"<b>\"\"}' x y\","
+          + "\"open loop, 100 calls/s, at most 1000 at a time\",main,a\u{1B}b"), "\(lines[1])")
   }
 
   @Test func pageIsSelfContained() throws {
     let report = LoadThresholdTests.report()
-    let page = LoadPage(report, report.results(of: try LoadThreshold.list("p99<1ms")), run).html
+    let page = LoadPage(report, report.results(of: try LoadThreshold.list("p99<1ms"))).html
     #expect(page.hasPrefix("<!DOCTYPE html>"))
     for part in ["<script", "src=", "href=", "url("] { #expect(!page.contains(part)) }
     #expect(page.contains("<td class=\"failed\">failed</td><td>p99&lt;1ms</td>"))
     #expect(page.contains("p99.99") && page.contains("99.9 %"))
-    #expect(page.contains("2026-11-29T10:00:00Z · rpcurl 0.1.0</p>"))
+    #expect(page.contains("2026-11-29T10:00:00Z · rpcurl 0.1.0 · branch=main · note=a"))
     #expect(
       page.contains("<pre># a\nrpcurl load -d &#39;{&quot;a&quot;:&quot;&lt;b&gt;&quot;}&#39; x y</pre>")
         || page.contains("<pre># a\nrpcurl load -d '{&quot;a&quot;:&quot;&lt;b&gt;&quot;}' x y</pre>"))
-    #expect(LoadPage(LoadThresholdTests.report(calls: 0), [], run).html.contains("No call ended."))
+    #expect(LoadPage(LoadThresholdTests.report(calls: 0), []).html.contains("No call ended."))
   }
 
   @Test(
@@ -109,15 +116,15 @@ struct LoadReportTests {
     let text = report.text([])
     #expect(text.contains("\n  tests   4 in 10.000 s, 0.4/s\n  errors  0 (0.000 %)\n\n"))
     #expect(
-      text.hasSuffix(
-        "\nstages\n  30s:5  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ntests\n  a\\u{1B}  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ncalls\n  p.S/M  0  0 failed\n"
+      text.contains(
+        "\nstages\n  30s:5  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ntests\n  a\\u{1B}  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ncalls\n  p.S/M  0  0 failed\n\ncommand\n"
       ))
     let json = String(decoding: report.json([]), as: UTF8.self)
     #expect(json.contains(#""tests":[{"name":"a\u001b","calls":4,"errors":0,"p50_ms":2.001,"#))
     #expect(json.contains(#""stages":[{"name":"30s:5","calls":4,"errors":0,"p50_ms":2.001,"#))
     #expect(json.contains(#""methods":[{"name":"p.S/M","calls":0,"errors":0}]"#))
-    #expect(LoadPage(report, [], run).html.contains("<h2>By test</h2>"))
-    #expect(LoadPage(report, [], run).html.contains("<h2>By stage</h2>"))
+    #expect(LoadPage(report, []).html.contains("<h2>By test</h2>"))
+    #expect(LoadPage(report, []).html.contains("<h2>By stage</h2>"))
   }
 
   @Test func progressIsOneLine() {
@@ -134,12 +141,17 @@ struct LoadReportTests {
 
   /// The log is decoded by another implementation in `Tests/EndToEnd/test_load.py`.
   @Test func logHasAHistogram() {
-    let log = HistogramLog.text(LoadThresholdTests.report(), version: "rpcurl 1", start: 1_500_000_000)
+    let log = HistogramLog.text(LoadThresholdTests.report())
     let lines = log.split(separator: "\n")
-    #expect(lines.count == 5)
-    #expect(lines[2] == "#[StartTime: 1.500 (seconds since epoch)]")
-    #expect(lines[4].hasPrefix("0.000,10.000,100"))
-    #expect(lines[4].split(separator: ",")[3].hasPrefix("HISTF"))
+    #expect(lines.count == 11)
+    #expect(lines[2] == "#[StartTime: 1795946400.000 (seconds since epoch), 2026-11-29T10:00:00Z]")
+    #expect(
+      lines[3...8] == [
+        "# demo.v1.Demo/Hello at http://localhost:50051", "# open loop, 100 calls/s, at most 1000 at a time",
+        "# branch=main", "# note=a\\u{1B}b", "# # a", "# rpcurl load -d '{\"a\":\"<b>\"}' x y",
+      ])
+    #expect(lines[10].hasPrefix("0.000,10.000,100"))
+    #expect(lines[10].split(separator: ",")[3].hasPrefix("HISTF"))
   }
 
   @Test func storedStreamHasBlocksAndAChecksum() {

@@ -5,6 +5,11 @@ import Testing
 @testable import RPCurlReports
 
 struct LoadThresholdTests {
+  static let run = LoadReport.Run(
+    start: 1_795_946_400_000_000_000, version: "rpcurl 0.1.0",
+    command: "# a\nrpcurl load -d '{\"a\":\"<b>\"}' x y\n",
+    tags: ["branch=main", "note=a\u{1B}b"].compactMap { try? LoadTag($0) })
+
   /// A run of 1000 calls in 10 s with latencies of 1 to 1000 ms, of which 5 failed.
   static func report(errors: Int = 5, calls: Int = 1000, missed: Int = 0) -> LoadReport {
     var statistics = LoadStatistics(from: .zero)
@@ -23,7 +28,7 @@ struct LoadThresholdTests {
     return LoadReport(
       target: "http://localhost:50051", method: "demo.v1.Demo/Hello",
       shape: LoadShape(.open(jobs: 1000), at: 100, duration: .seconds(10)), connections: 1,
-      statistics: statistics, missed: missed, end: .seconds(10), isInterrupted: false)
+      statistics: statistics, missed: missed, end: .seconds(10), isInterrupted: false, run: Self.run)
   }
 
   @Test(arguments: [
@@ -95,7 +100,7 @@ struct LoadThresholdTests {
     for _ in 0..<4 { statistics.add(LoadSample(due: .zero, end: .seconds(5), .unfinished)) }
     let report = LoadReport(
       target: "h:1", method: "a.B/C", shape: LoadShape(.closed, at: 4, duration: nil, requests: 4),
-      connections: nil, statistics: statistics, missed: 0, end: .zero, isInterrupted: false)
+      connections: nil, statistics: statistics, missed: 0, end: .zero, isInterrupted: false, run: Self.run)
     #expect((report.rate, report.errors, statistics.calls) == (0, 4, 4))
     #expect(statistics.series.intervals.isEmpty)
     #expect(report.results(of: try LoadThreshold.list("rate>0.1")).map(\.holds) == [false])
@@ -109,7 +114,8 @@ struct LoadThresholdTests {
     let report = LoadReport(
       target: "h:1", method: "a.B/C",
       shape: LoadShape(.closed, at: 5, duration: .seconds(1), requests: nil),
-      connections: nil, statistics: statistics, missed: 0, end: .seconds(1), isInterrupted: false)
+      connections: nil, statistics: statistics, missed: 0, end: .seconds(1), isInterrupted: false,
+      run: Self.run)
     #expect((report.rate, report.elapsed) == (4, .seconds(1)))
   }
 

@@ -33,6 +33,13 @@ struct CallScript {
     comments.append(TerminalText.escape(comment))
   }
 
+  /// Adds a comment for each variable that has to be set.
+  mutating func add(commentsFor placeholders: [WrittenSecrets.Placeholder]) {
+    for placeholder in placeholders {
+      add(comment: "Set \(placeholder.name) in the environment: \(placeholder.meaning).")
+    }
+  }
+
   mutating func add(_ words: ShellText...) { add(words) }
 
   mutating func add(_ words: [ShellText]) { groups.append(words) }

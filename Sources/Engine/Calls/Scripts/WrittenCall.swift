@@ -264,9 +264,7 @@ final class WrittenCall {
     var script = script
     if let preparation = sources?.preparation { script.add(comment: preparation) }
     for text in missing { script.add(comment: "not in \(program.command): \(text)") }
-    for placeholder in secrets.placeholders {
-      script.add(comment: "Set \(placeholder.name) in the environment: \(placeholder.meaning).")
-    }
+    script.add(commentsFor: secrets.placeholders)
     return script.text
   }
 }

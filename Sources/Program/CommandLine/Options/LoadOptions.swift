@@ -54,6 +54,12 @@ extension OptionTable {
         "rpcurl load --threshold 'p99<50ms, errors<0.1%, rate>190' https://demo.example demo.v1.Demo/Hello",
       expressed: .k6, repeats: true, isConfigurable: false, isCommon: true, completion: "ask:threshold"),
     Option(
+      .tag, "--tag", .text, "NAME=VALUE", .own, .load,
+      "Name the run in all reports; may repeat.",
+      "All reports also have the time, the version and the command, without secrets.",
+      example: "rpcurl load --tag branch=main --format json https://demo.example demo.v1.Demo/Hello",
+      expressed: .k6, repeats: true, isConfigurable: false),
+    Option(
       .loadFormat, "--format", .choice("text json csv"), "FORMAT", .own, .load,
       "Format of the report: text, json or csv.",
       example: "rpcurl load --format json https://demo.example demo.v1.Demo/Hello",
