@@ -419,6 +419,8 @@ _rpcurl_arguments() {
 --requests|||none
 --connections|||none
 --threshold|+||ask:threshold
+--compare|||file
+--tag|+||none
 --format|||list text json csv
 --html|||file
 --hdr|||file

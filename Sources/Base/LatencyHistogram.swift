@@ -67,6 +67,7 @@ package final class LatencyHistogram {
     }
     return counts + Array(repeating: count, count: bounds.count - counts.count)
   }
+
   /// The number of significant decimal digits.
   package static let significantDigits = 3
 
@@ -77,16 +78,24 @@ package final class LatencyHistogram {
     return Array(all.prefix((all.lastIndex { $0 != 0 } ?? -1) + 1))
   }
 
-  /// The latencies at the ends of the classes that are not empty, and the fraction of all latencies up to each.
-  package var distribution: [(latency: Duration, fraction: Double)] {
-    guard let histogram, total > 0 else { return [] }
+  /// The numbers of latencies in the classes that are not empty, with the latency at the end of each, which `quantile` returns.
+  package var recorded: [(latency: Duration, count: Int64)] {
+    guard let histogram else { return [] }
     var iterator = hdr_iter()
     hdr_iter_recorded_init(&iterator, histogram)
-    var points: [(latency: Duration, fraction: Double)] = []
+    var classes: [(latency: Duration, count: Int64)] = []
     while hdr_iter_next(&iterator) {
-      let fraction = Double(iterator.cumulative_count) / Double(total)
-      points.append((.nanoseconds(iterator.highest_equivalent_value), fraction))
+      classes.append((.nanoseconds(iterator.highest_equivalent_value), iterator.count))
     }
-    return points
+    return classes
+  }
+
+  /// The latencies at the ends of the classes that are not empty, and the fraction of all latencies up to each.
+  package var distribution: [(latency: Duration, fraction: Double)] {
+    var sum: Int64 = 0
+    return recorded.map { latency, count in
+      sum += count
+      return (latency, Double(sum) / Double(total))
+    }
   }
 }

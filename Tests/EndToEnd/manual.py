@@ -10,8 +10,13 @@ from harness import ROOT, RPCURL, pkg_config_of_sources
 
 def examples(page):
     """The literal blocks of the page's EXAMPLES, as a reader sees them."""
+    return literals(page, "EXAMPLES")
+
+
+def literals(page, section):
+    """The literal blocks of a section of a page, as a reader sees them."""
     text = (ROOT / "man" / page).read_text()
-    section = text.split(".Sh EXAMPLES\n")[1].split("\n.Sh ")[0]
+    section = text.split(f".Sh {section}\n")[1].split("\n.Sh ")[0]
     blocks = re.findall(r"^\.Bd -literal.*?\n(.*?)^\.Ed$", section, re.M | re.S)
     return [block.replace("\\e", "\\").replace("\\&", "") for block in blocks]
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 import signal
 import socket
@@ -326,6 +327,62 @@ def test_all_thresholds_that_fail_are_reported(load, address):
     assert result.err.startswith("rpcurl: threshold failed: min<1ns (") and "rate>10000000 (" in result.err
 
 
+# Comparison
+
+
+def fisher(part, count, old_part, old_count):
+    """The probability of Fisher's exact test, one-sided."""
+    marked, ways = part + old_part, math.comb(count + old_count, part + old_part)
+    return sum(math.comb(count, k) * math.comb(old_count, marked - k) for k in range(part, min(marked, count) + 1)) / ways
+
+
+def test_comparison_is_that_of_python(load, address, tmp_path):
+    """The probabilities are those of all latencies, and a slower run ends with 8."""
+    options = ["--requests", 400, "--jobs", 2, "--raw"]
+    old = load(address, HELLO, *options, tmp_path / "old.txt").succeeds().report
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    for slower in ([], ["-H", "demo-fail-attempts: 9", "--use", "retry,attempts=2,initial=20ms"]):
+        result = load(address, HELLO, *options, tmp_path / "new.txt", *slower, "--compare", tmp_path / "old.json")
+        before, now = ([int(line) for line in (tmp_path / f"{name}.txt").read_text().splitlines()] for name in ("old", "new"))
+        tests = {test["threshold"]: test for test in result.report["thresholds"]}
+        assert list(tests) == ["p50 <= old.json", "p90 <= old.json", "p99 <= old.json", "errors <= old.json"]
+        for percent in (50, 90, 99):
+            test = tests[f"p{percent} <= old.json"]
+            measured = re.fullmatch(r"([\d.]+) ms, was ([\d.]+) ms \([+-][\d.]+ %\), p ([=<]) ([\d.]+)", test["measured"])
+            assert float(measured[1]) == pytest.approx(percentile(now, percent) / 1e6, rel=0.001)
+            assert float(measured[2]) == pytest.approx(percentile(before, percent) / 1e6, rel=0.001)
+            # Latencies of one class are one value.
+            classes = [end for end, _ in result.report["histogram_ns"]] + [end for end, _ in old["histogram_ns"]]
+            limit = min(end for end in classes if end >= percentile(before + now, percent))
+            part, old_part = (sum(latency > limit for latency in latencies) for latencies in (now, before))
+            chance = fisher(part, 400, old_part, 400) if part > old_part else 1
+            if measured[3] == "=":
+                assert float(measured[4]) == pytest.approx(chance, abs=0.0001)
+            else:
+                assert chance < 0.0001
+            assert test["passed"] == (chance >= 0.0025 or float(measured[1]) < 1.05 * float(measured[2]))
+        assert (result.code == 8) == (not all(test["passed"] for test in tests.values()))
+    assert result.code == 8 and not tests["p50 <= old.json"]["passed"] and not tests["errors <= old.json"]["passed"]
+    assert "rpcurl: threshold failed: p50 <= old.json (" in result.err
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "error"),
+    [
+        (None, [], "No such file or directory"), ("rpcurl", [], "not JSON"), ("{}", [], "not a report of a load"),
+        ("report", ["--jobs", 3], "a run of another load: closed loop, 10 at a time; this one is closed loop, 3 at a time"),
+    ],
+)
+def test_report_that_cannot_be_compared(load, address, tmp_path, content, options, error):
+    old = tmp_path / "old.json"
+    if content == "report":
+        content = load(address, HELLO, "--requests", 2).succeeds().out
+    if content is not None:
+        old.write_text(content)
+    result = load(address, HELLO, "--requests", 2, "--compare", old, *options)
+    assert (result.code, result.out) == (4, "") and error in result.err
+
+
 # Reports
 
 
@@ -348,7 +405,7 @@ def test_report_as_csv(rpcurl, descriptor_set, address):
 def test_reports_name_the_run(rpcurl, descriptor_set, address, tmp_path, form):
     """All reports have the tags, the time, the version and the command, in which no secret occurs."""
     words = ["--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 5, "--tag", "branch=main",
-             "--tag", "note=a,b", "-H", "x-api-key: 5ecret", "--bearer", "t0ken", "--var", "password=hunter2"]  # fmt: skip
+             "--tag", "note=a,b", "-H", "x-api-key: 5ecret", "--bearer", "t0ken", "--expand", "--var", "password=hunter2"]  # fmt: skip
     reports = ["--html", tmp_path / "page.html", "--hdr", tmp_path / "load.hlog", "--format", form]
     out = rpcurl("load", *words, *reports, address, HELLO).succeeds().out
     version = rpcurl("--version").out.split("\n")[0].split(" (")[0]
@@ -359,7 +416,7 @@ def test_reports_name_the_run(rpcurl, descriptor_set, address, tmp_path, form):
         assert "branch=main" in text or form == "json" and text == out or form == "csv" and text == out
     if form == "json":
         assert json.loads(out)["tags"] == {"branch": "main", "note": "a,b"}
-        assert json.loads(out)["command"].splitlines()[0].startswith("# Set ")
+        assert any(line.startswith("# Set X_API_KEY in ") for line in json.loads(out)["command"].splitlines())
     if form == "csv":
         (row,) = csv.DictReader(io.StringIO(out))
         assert (row["tag.branch"], row["tag.note"], row["version"]) == ("main", "a,b", version)

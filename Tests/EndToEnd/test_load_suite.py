@@ -102,6 +102,29 @@ def test_stages_change_the_tests_that_run(load, suite):
     assert sum(part["calls"] for part in report["stages"]) == report["calls"] > 0
 
 
+def test_scenario_agrees_with_the_server_and_with_python(start_server, load, tmp_path):
+    """The server counts the calls of setups, of both tests and of teardowns; the percentiles are those of all latencies."""
+    server = start_server("grpc_server.py")
+    (tmp_path / "ids.csv").write_text("id\n1\n2\n")
+    path = tmp_path / "shop.rpcurl"
+    path.write_text(
+        f'target {server.url}\ncall Echo {{}}\nset name = "Ada"\ntest greet\nweight 2\ncall Hello {{"name":"${{name}}"}}\n'
+        'test find\nrows ids.csv\ncall Find {"id":"${row.id}"}\ncall Find {"id":"${row.id}"}\nteardown\ncall Echo {}\n'
+    )
+    result, report = load(path, "--rate", 20, "--stages", "1s:60,0s:90,300ms:90", "--jobs", 4, "--raw", tmp_path / "raw.txt")
+    assert (result.code, report["errors"], report["not_started"], report["calls"]) == (0, 0, 0, 40 + 27)
+    assert parts(report, "stages") == {"1s:60": (40, 0), "0.3s:90": (27, 0)}
+    tests, calls = parts(report, "tests"), parts(report, "methods")
+    received = server.log().splitlines()
+    counts = [received.count(f"received demo.v1.Demo/{method}") for method in ("Hello", "Find", "Echo")]
+    assert counts == [tests["greet"][0], 2 * tests["find"][0], 2 * 4]
+    assert calls == {"demo.v1.Demo/Hello": (counts[0], 0), "demo.v1.Demo/Find": (counts[1], 0)}
+    latencies = sorted(int(line) / 1e6 for line in (tmp_path / "raw.txt").read_text().splitlines())
+    for percent in (50, 90, 99):
+        exact = latencies[-(-len(latencies) * percent // 100) - 1]
+        assert report["latency_ms"][f"p{percent}"] == pytest.approx(exact, rel=0.001)
+
+
 def test_text_and_page(rpcurl, suite, tmp_path):
     result = rpcurl("load", "--requests", 10, "--jobs", 1, "--html", tmp_path / "page.html", "--raw", tmp_path / "raw", suite(SUITE))
     assert result.code == 0 and "\n  tests   10 in " in result.out and "\ncalls\n  demo.v1.Demo/" in result.out

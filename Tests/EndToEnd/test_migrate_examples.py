@@ -1,10 +1,13 @@
 """The examples of rpcurl-migrate(7): the commands of rpcurl, verbatim, do what the page describes."""
 
 import json
+import re
+import shutil
 
 import pytest
 
 import manual
+from harness import ROOT
 
 EXAMPLES = manual.examples("rpcurl-migrate.7")
 
@@ -79,3 +82,33 @@ def test_a_message_on_standard_input(run):
 
 def test_curl_receives_the_same_response(run):
     assert json.loads(run("curl -s -H", theirs=True)) == json.loads(run("curl -s -H")) == HELLO
+
+
+# Loads of k6 and ghz, whose times are shorter here.
+
+LOADS = manual.literals("rpcurl-migrate.7", "K6 AND GHZ")
+
+
+def test_the_commonest_lines_of_k6_and_ghz_are_there():
+    assert len(LOADS) >= 20
+    assert sum(load.startswith("ghz") for load in LOADS) >= 12
+
+
+@pytest.mark.parametrize("number", range(len(LOADS)))
+def test_load(number, tmp_path, descriptor_set, grpc_server, request):
+    theirs, ours = LOADS[number].split("\n\n")
+    assert "rpcurl" not in theirs and "rpcurl load " in ours
+    ours = re.sub(r"\b[123]0s\b", "100ms", ours).replace("--requests 1000", "--requests 50")
+    replacing = [("localhost:50051", grpc_server.address)] if "localhost:50051" in ours else []
+    if "localhost:50053" in ours:
+        server = request.getfixturevalue("grpc_mtls_server")
+        replacing.append(("localhost:50053", f"localhost:{server.port}"))
+        for file in request.getfixturevalue("certificates").iterdir():
+            shutil.copy(file, tmp_path)
+    if "protos" in ours:
+        (tmp_path / "protos").mkdir()
+        shutil.copy(ROOT / "Tests" / "Servers" / "demo.proto", tmp_path / "protos")
+    result = manual.run(ours, tmp_path, descriptor_set, replacing)
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    report = result.stdout + "".join(path.read_text() for path in tmp_path.glob("load.[cj]s*"))
+    assert "Hello" in report and re.search(r'\berrors +0 |"errors":0,|\bok,|,\d+,0,0,', report), report

@@ -97,8 +97,8 @@ def test_every_option_of_rpcurl_that_is_named_exists(own_options):
         for flag in re.findall(r"\bFl (\S+)", line)
     }
     assert len(named) > 40
-    # The last is an option of test.
-    assert named - own_options == {"-vv", "--report"}
+    # Options of test and of load are among them.
+    assert named - own_options == {"-vv", "--report", "--rate", "--connections", "--export"}
 
 
 # Curl's own list is at hand.

@@ -1,10 +1,11 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
-/* For the clock, the locks and the buffers of parts that do no I/O, which import no module of the C library. */
+/* For the clock, the locks, the buffers and the mathematics of parts that do no I/O, which import no module of the C library. */
 #include "hdr/hdr_histogram.h"
 
 #include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
+import RPCurlBase
+import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProgram
+import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlReports
 
@@ -31,8 +34,9 @@ package struct LoadCommand {
   package func run(on console: Console) throws {
     let clients = ClientSource(console, arguments)
     if let suite {
+      let baseline = try baseline("suite", waitLimit: nil)
       let result = try LoadTests(suite, options, seed: seed, clients: clients).run()
-      return try report(result, on: console)
+      return try report(result, baseline, on: console)
     }
     let resolved = try CallPlan.resolve(
       arguments, clients: clients, environment: EnvironmentVariables.value, isDry: false, readsData: true)
@@ -45,27 +49,55 @@ package struct LoadCommand {
           plan, arguments, options, console.error
         ).text())
     }
-    var options = options
-    options.command = try CallProgram.rpcurl.script(
-      arguments, resolved, console.error, environment: EnvironmentVariables.value)
-    try report(
-      plan.withChain(clients) { [options] _ in try LoadCalls(plan, options, clients: clients).run() },
-      on: console, waitLimit: plan.timeout)
+    var baseline: LoadBaseline?
+    let result = try plan.withChain(clients) { _ in
+      baseline = try self.baseline("\(plan.name)", waitLimit: plan.timeout)
+      var options = options
+      options.command = try CallProgram.rpcurl.script(
+        arguments, resolved, console.error, environment: EnvironmentVariables.value)
+      return try LoadCalls(plan, options, clients: clients).run()
+    }
+    try report(result, baseline, on: console, waitLimit: plan.timeout)
+  }
+
+  /// Reads the run with which one is compared, before that is made.
+  private func baseline(_ method: String, waitLimit: Duration?) throws(Failure) -> LoadBaseline? {
+    guard let path = options.comparedPath else { return nil }
+    let option = "--compare \(path)"
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try FileContents.read(path, limitBytes: FileContents.dataLimitBytes, waitLimit: waitLimit)
+    } catch {
+      throw Interrupt.failure ?? Failure(.input, option, error)
+    }
+    let baseline: LoadBaseline
+    do throws(LanguageError) {
+      guard let report = try? JSONValue(parsing: bytes) else {
+        throw LanguageError("not JSON", hint: "write the report of a run with rpcurl load --format json")
+      }
+      baseline = try LoadBaseline(report, named: path.split(separator: "/").last.map(String.init) ?? path)
+    } catch {
+      throw Failure(.input, option, error.reason, hint: error.hint)
+    }
+    if let obstacle = baseline.obstacle(to: method, options.shape.text(connections: options.connections)) {
+      throw Failure(.input, option, TerminalText.escape(obstacle))
+    }
+    return baseline
   }
 
   /// Writes the reports of a run.
   private func report(
-    _ result: LoadResult, on console: Console, waitLimit: Duration? = nil
+    _ result: LoadResult, _ baseline: LoadBaseline?, on console: Console, waitLimit: Duration? = nil
   ) throws(Failure) {
     let report = result.report
-    let results = report.results(of: options.thresholds)
+    let results = report.results(of: options.thresholds) + (baseline?.results(report) ?? [])
     try LoadReports(report: report, results: results, console: console, waitLimit: waitLimit)
       .write(options)
     if let problem = result.problem { throw problem }
     if report.isInterrupted { throw Failure(reported: Interrupt.status) }
     let failed = results.filter { !$0.holds }
     guard failed.isEmpty else {
-      let list = failed.map { "\($0.threshold.text) (\($0.measured))" }.joined(separator: ", ")
+      let list = failed.map { "\($0.condition) (\($0.measured))" }.joined(separator: ", ")
       throw Failure(.assertion, "threshold failed", list)
     }
   }

@@ -35,6 +35,8 @@ package struct LoadOptions {
   package let htmlPath: String?
   package let logPath: String?
   package let rawPath: String?
+  /// The report of the run with which this one is compared.
+  package let comparedPath: String?
   /// The names of the run.
   package let tags: [LoadTag]
   /// Whether to print a script for k6.
@@ -72,6 +74,7 @@ package struct LoadOptions {
     format = invocation.choice(.loadFormat) ?? .text
     htmlPath = invocation.text(.html)
     logPath = invocation.text(.histogramLog)
+    comparedPath = invocation.text(.compareLoad)
     rawPath = invocation.text(.rawLatencies)
     try Failure.check(reportFiles: [htmlPath, logPath, rawPath].compactMap(\.self))
     var tags: [LoadTag] = []

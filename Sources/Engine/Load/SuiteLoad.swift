@@ -21,7 +21,8 @@ package struct SuiteLoad {
 
   /// The options of a load that its processes do not get.
   private static let own: Set<OptionID> = [
-    .rate, .ramp, .warmUp, .stages, .duration, .requests, .threshold, .tag, .loadFormat, .html, .histogramLog,
+    .rate, .ramp, .warmUp, .stages, .duration, .requests, .threshold, .compareLoad, .tag, .loadFormat, .html,
+    .histogramLog,
     .rawLatencies, .jobs, .seed,
   ]
 

@@ -24,7 +24,7 @@ package struct Schedule {
   }
 
   private let pace: Pace
-  /// The rate, or the most steps that run at the same time, if it is not constant.
+  /// The rate, or the most steps that run at the same time; nil if that is `jobs` at all times.
   private let level: Level?
   /// The most steps that run at the same time.
   let jobs: Int
@@ -41,7 +41,8 @@ package struct Schedule {
   /// Makes the schedule of a load.
   package init(_ shape: LoadShape) {
     pace = shape.loop == .closed ? .free : .rate
-    level = Level(from: shape.start, shape.lead + shape.stages)
+    let level = Level(from: shape.start, shape.lead + shape.stages)
+    self.level = shape.loop == .closed && level.isConstant ? nil : level
     (jobs, count, leadTime, endTime) = (shape.jobs, shape.requests, shape.leadTime, shape.endTime)
   }
 
@@ -93,7 +94,7 @@ package struct Schedule {
 
   /// The most steps that run at a time.
   private func limit(at now: Duration) -> Int {
-    guard case .free = pace, let level, !level.isConstant else { return jobs }
+    guard case .free = pace, let level else { return jobs }
     return level.steps(at: now)
   }
 

@@ -28,7 +28,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   case method, callTime, lang, dir, watch, wait, listTrusted, revoke
   case diffFormat, against, rules, ignored, ignoreUnstable, rulesFrom, onlyNames
   // The load of rpcurl load and its reports
-  case rate, ramp, warmUp, stages, duration, requests, connections, threshold, tag
+  case rate, ramp, warmUp, stages, duration, requests, connections, threshold, compareLoad, tag
   case loadFormat, html, histogramLog, rawLatencies, exportScript
   // Tests
   case only, skip, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,

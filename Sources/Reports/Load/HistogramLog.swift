@@ -12,7 +12,7 @@ package enum HistogramLog {
     let begin = Decimal.seconds(.nanoseconds(run.start))
     // A line that begins with # is a comment.
     let facts =
-      ["\(report.method) at \(report.target)", report.shape.text] + run.tags.map(\.text)
+      ["\(report.method) at \(report.target)", report.load] + run.tags.map(\.text)
       + run.command.split(separator: "\n").map(String.init)
     return """
       #[Logged with \(run.version)]

@@ -13,7 +13,7 @@ package struct LoadPage {
   package var html: String {
     let title = HTMLPage.escape("\(report.method) at \(report.target)")
     let verdict = results.isEmpty ? "" : results.allSatisfy(\.holds) ? " passed" : " failed"
-    let load = report.shape.text + (report.isInterrupted ? ", interrupted" : "")
+    let load = report.load + (report.isInterrupted ? ", interrupted" : "")
     let run = report.run
     let facts = [report.target, load, run.time, run.version] + run.tags.map(\.text)
     return HTMLPage.text(
@@ -30,9 +30,13 @@ package struct LoadPage {
         \(distribution)\(percentiles)<h2>Calls in a second, over time</h2>
         \(chart(rates, unit: "/s"))<h2>Longest latency, over time</h2>
         \(chart(longest, unit: " ms"))<h2>Command</h2>
-        <pre>\(HTMLPage.escape(report.run.command))</pre>
+        <pre>\(command)</pre>
 
         """, style: Self.style)
+  }
+
+  private var command: String {
+    report.run.command.split(separator: "\n").map { HTMLPage.escape(String($0)) }.joined(separator: "\n")
   }
 
   private static let style = """
@@ -64,7 +68,7 @@ package struct LoadPage {
     guard !results.isEmpty else { return "" }
     return "<h2>Thresholds</h2>\n"
       + Self.table(
-        results.map { [$0.holds ? "passed" : "failed", $0.threshold.text, $0.measured] }, isMarked: true)
+        results.map { [$0.holds ? "passed" : "failed", $0.condition, $0.measured] }, isMarked: true)
   }
 
   private var calls: [[String]] {

@@ -31,12 +31,16 @@ extension LoadReport {
     object.add("thresholds", raw: Self.array(results.map(Self.object)))
     object.add("interval_seconds", raw: Decimal.seconds(statistics.series.length))
     object.add("intervals", raw: Self.array(statistics.series.intervals.map(Self.object)))
+    // What --compare reads.
+    let classes = statistics.latencies.recorded
+    object.add(
+      "histogram_ns", raw: Self.array(classes.map { "[\($0.latency.nanoseconds),\($0.count)]" }))
     return object.line
   }
 
   /// What distinguishes the run from others, by name.
   private var facts: [(String, String)] {
-    [("time", run.time), ("version", run.version), ("command", run.command), ("load", shape.text)]
+    [("time", run.time), ("version", run.version), ("command", run.command), ("load", load)]
   }
 
   /// The numbers of calls, messages and bytes, by name.
@@ -79,7 +83,7 @@ extension LoadReport {
 
   private static func object(_ result: LoadThreshold.Result) -> String {
     var object = JSONObject()
-    object.add("threshold", result.threshold.text)
+    object.add("threshold", result.condition)
     object.add("measured", result.measured)
     object.add("passed", raw: "\(result.holds)")
     return object.object

@@ -4,8 +4,7 @@ import RPCurlBase
 extension LoadReport {
   /// The table.
   package func text(_ results: [LoadThreshold.Result]) -> String {
-    var text = "\(method) at \(target)\n\(shape.text)"
-    if let connections { text += ", \(connections) connection\(connections == 1 ? "" : "s")" }
+    var text = "\(method) at \(target)\n\(load)"
     if isInterrupted { text += ", interrupted" }
     text += "\n\(([run.time, run.version] + run.tags.map { escape($0.text) }).joined(separator: ", "))\n\n"
     var rows = [
@@ -36,7 +35,7 @@ extension LoadReport {
     text += "\ncommand\n" + run.command.split(separator: "\n").map { "  \($0)\n" }.joined()
     if !results.isEmpty {
       text += "\nthresholds\n"
-      let rows = results.map { [$0.holds ? "passed" : "failed", $0.threshold.text, $0.measured] }
+      let rows = results.map { [$0.holds ? "passed" : "failed", $0.condition, $0.measured] }
       text += Self.table(rows)
     }
     return text

@@ -91,6 +91,9 @@ package struct LoadReport {
     self.run = run
   }
 
+  /// The load in words.
+  var load: String { shape.text(connections: connections) }
+
   /// The number of calls that failed, or did not start.
   package var errors: Int { statistics.errors + missed }
 

@@ -115,7 +115,9 @@ package struct LoadShape: Equatable, Sendable {
 
 extension LoadShape {
   /// The load in words.
-  package var text: String {
+  ///
+  /// - Parameter connections: The number of connections; nil if libcurl chooses it.
+  package func text(connections: Int? = nil) -> String {
     var parts = [loop == .closed ? "closed loop" : "open loop"]
     // The level grows from 0 in a ramp only.
     let ramp = lead.first.flatMap { start < $0.level ? $0.duration : nil }
@@ -123,6 +125,7 @@ extension LoadShape {
     parts.append("\(Decimal.short(first)) \(loop == .closed ? "at a time" : "calls/s")\(after)")
     if level == nil { parts.append("stages \(stages.map(\.text).joined(separator: ","))") }
     if case .open(let jobs) = loop { parts.append("at most \(jobs) at a time") }
+    if let connections { parts.append("\(connections) connection\(connections == 1 ? "" : "s")") }
     return parts.joined(separator: ", ")
   }
 }

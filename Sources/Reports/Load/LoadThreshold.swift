@@ -83,7 +83,7 @@ package struct LoadThreshold: Equatable, Sendable {
   /// The result of the condition for a run.
   package struct Result {
     /// The condition.
-    package let threshold: LoadThreshold
+    package let condition: String
     /// The measured value as text.
     package let measured: String
     /// Whether the condition holds.
@@ -94,22 +94,22 @@ package struct LoadThreshold: Equatable, Sendable {
   func evaluate(_ report: LoadReport) -> Result {
     let latencies = report.statistics.latencies
     guard report.statistics.calls + report.missed > 0 else {
-      return Result(threshold: self, measured: "no call was measured", holds: false)
+      return Result(condition: text, measured: "no call was measured", holds: false)
     }
     let value: Double
-    let text: String
+    let measured: String
     switch metric {
-    case .errors: (value, text) = (Double(report.errors), "\(report.errors)")
-    case .errorShare: (value, text) = (report.errorShare, Decimal.percent(report.errorShare))
-    case .rate: (value, text) = (report.rate, "\(Decimal.text(report.rate, 1))/s")
+    case .errors: (value, measured) = (Double(report.errors), "\(report.errors)")
+    case .errorShare: (value, measured) = (report.errorShare, Decimal.percent(report.errorShare))
+    case .rate: (value, measured) = (report.rate, "\(Decimal.text(report.rate, 1))/s")
     case .least, .mean, .most, .percentile:
       guard latencies.total > 0 else {
-        return Result(threshold: self, measured: "no call ended", holds: false)
+        return Result(condition: text, measured: "no call ended", holds: false)
       }
       let latency = latency(of: latencies)
-      (value, text) = (Double(latency.nanoseconds), "\(Decimal.milliseconds(latency)) ms")
+      (value, measured) = (Double(latency.nanoseconds), "\(Decimal.milliseconds(latency)) ms")
     }
-    return Result(threshold: self, measured: text, holds: comparison.holds(Order(value, limit)) == true)
+    return Result(condition: text, measured: measured, holds: comparison.holds(Order(value, limit)) == true)
   }
 
   private func latency(of latencies: LatencyHistogram) -> Duration {

@@ -29,12 +29,13 @@ struct LoadOptionsTests {
     let closed = try options("--stages", "30s:100, 1m:500").shape
     #expect(closed == LoadShape(.closed, at: 0, stages))
     #expect((closed.jobs, closed.duration, closed.leadTime) == (500, .seconds(90), .zero))
-    #expect(closed.text == "closed loop, 0 at a time, stages 30s:100,60s:500")
+    #expect(closed.text() == "closed loop, 0 at a time, stages 30s:100,60s:500")
     let open = try options("--rate", "10", "--ramp", "2s", "--stages", "30s:100,1m:500").shape
     #expect(open == LoadShape(.open(jobs: 1000), at: 10, ramp: .seconds(2), stages))
     #expect(open.leadTime == .seconds(2) && open.endTime == .seconds(92) && open.level == nil)
     #expect(
-      open.text == "open loop, 10 calls/s after a ramp of 2 s, stages 30s:100,60s:500, at most 1000 at a time"
+      open.text()
+        == "open loop, 10 calls/s after a ramp of 2 s, stages 30s:100,60s:500, at most 1000 at a time"
     )
     #expect(try options("--jobs", "7", "--stages", "0s:5,1s:5").shape.start == 7)
   }
@@ -42,7 +43,7 @@ struct LoadOptionsTests {
   @Test func rampLeadsToTheCallsAtATimeWithoutARate() throws {
     let shape = try options("--jobs", "20", "--ramp", "4s").shape
     #expect(shape == LoadShape(.closed, at: 20, ramp: .seconds(4), duration: .seconds(10)))
-    #expect(shape.text == "closed loop, 20 at a time after a ramp of 4 s" && shape.level == 20)
+    #expect(shape.text() == "closed loop, 20 at a time after a ramp of 4 s" && shape.level == 20)
   }
 
   @Test func thresholdsOfAllOptionsHold() throws {

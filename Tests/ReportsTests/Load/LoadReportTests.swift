@@ -58,7 +58,7 @@ struct LoadReportTests {
     #expect(
       text.hasPrefix(
         #"{"target":"http://localhost:50051","method":"demo.v1.Demo/Hello","time":"2026-11-29T10:00:00Z","version":"rpcurl 0.1.0","#
-          + ##""command":"# a\nrpcurl load -d '{\"a\":\"<b>\"}' x y","load":"open loop, 100 calls/s, at most 1000 at a time","##
+          + ##""command":"# a\nrpcurl load -d '{\"a\":\"<b>\"}' x y","load":"open loop, 100 calls/s, at most 1000 at a time, 1 connection","##
           + #""tags":{"branch":"main","note":"a\u001bb"},"loop":"open","intended_rate":100,"#
       ))
     #expect(
@@ -76,8 +76,8 @@ struct LoadReportTests {
     #expect(lines[1].split(separator: ",")[3] == "1000")
     #expect(
       lines[1].hasSuffix(
-        "1000.341,2026-11-29T10:00:00Z,rpcurl 0.1.0,\"# a\nrpcurl load -d '{\"\"a\"\":\"\"<b>\"\"}' x y\","
-          + "\"open loop, 100 calls/s, at most 1000 at a time\",main,a\u{1B}b"), "\(lines[1])")
+        "1000.342,2026-11-29T10:00:00Z,rpcurl 0.1.0,\"# a\nrpcurl load -d '{\"\"a\"\":\"\"<b>\"\"}' x y\","
+          + "\"open loop, 100 calls/s, at most 1000 at a time, 1 connection\",main,a\u{1B}b"), "\(lines[1])")
   }
 
   @Test func pageIsSelfContained() throws {
@@ -147,7 +147,8 @@ struct LoadReportTests {
     #expect(lines[2] == "#[StartTime: 1795946400.000 (seconds since epoch), 2026-11-29T10:00:00Z]")
     #expect(
       lines[3...8] == [
-        "# demo.v1.Demo/Hello at http://localhost:50051", "# open loop, 100 calls/s, at most 1000 at a time",
+        "# demo.v1.Demo/Hello at http://localhost:50051",
+        "# open loop, 100 calls/s, at most 1000 at a time, 1 connection",
         "# branch=main", "# note=a\\u{1B}b", "# # a", "# rpcurl load -d '{\"a\":\"<b>\"}' x y",
       ])
     #expect(lines[10].hasPrefix("0.000,10.000,100"))

@@ -54,6 +54,14 @@ extension OptionTable {
         "rpcurl load --threshold 'p99<50ms, errors<0.1%, rate>190' https://demo.example demo.v1.Demo/Hello",
       expressed: .k6, repeats: true, isConfigurable: false, isCommon: true, completion: "ask:threshold"),
     Option(
+      .compareLoad, "--compare", .text, "OLD", .own, .load,
+      "Exit with 8 if the run is slower than an earlier one, or has more errors.",
+      "OLD is a report of --format json, of the same method and load. p50, p90, p99 and errors are compared by Fisher's exact "
+        + "test: more calls than chance explains failed, or took longer than the percentile of both runs together. A percentile "
+        + "must also be greater by 5%.",
+      example: "rpcurl load --compare old.json --requests 5000 https://demo.example demo.v1.Demo/Hello",
+      isConfigurable: false, completion: "file"),
+    Option(
       .tag, "--tag", .text, "NAME=VALUE", .own, .load,
       "Name the run in all reports; may repeat.",
       "All reports also have the time, the version and the command, without secrets.",
