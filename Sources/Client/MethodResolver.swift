@@ -7,12 +7,13 @@ import RPCurlProtocols
 final class MethodResolver: Sendable {
   private struct State {
     var methods: [MethodName: MethodDescriptor] = [:]
-    var opaqueMethods: [MethodName: MethodDescriptor] = [:]
+    var opaqueMethods: [MethodName: [CallKind: MethodDescriptor]] = [:]
   }
 
   private let pool: DescriptorPool
   /// Requests the descriptor set of a symbol; nil if the schema is complete.
   private let reflect: (@Sendable (_ symbol: String) async throws(RPCError) -> [UInt8])?
+  /// Whether there is no schema: any method may exist.
   private let isEmpty: Bool
   private let state = Locked(State())
 
@@ -26,26 +27,27 @@ final class MethodResolver: Sendable {
     }
   }
 
-  /// Finds a method by `pkg.Service/Method`.
-  func method(_ text: String, _ isKind: (CallKind) -> Bool) async throws(RPCError) -> MethodDescriptor {
-    guard let name = MethodName(text) else {
-      throw RPCError(.invalidArgument, "\(text) is not a method: write pkg.Service/Method", origin: .request)
-    }
-    let method = try await find(name)
-    guard isKind(method.kind) else {
-      throw RPCError(
-        .invalidArgument, "\(name) is a method of the kind \(method.kind.rawValue)", origin: .request)
-    }
+  /// Finds a method by `pkg.Service/Method`, and checks its signature.
+  func method(_ text: String, _ signature: MethodSignature) async throws(RPCError) -> MethodDescriptor {
+    let method = try await find(try MethodName(checking: text))
+    try signature.check(method)
     return method
   }
 
-  /// The descriptor for a method with generated types: that of the schema, if it has the method.
-  func descriptor(_ name: MethodName, _ kind: CallKind) throws(RPCError) -> MethodDescriptor {
-    if !isEmpty, let method = try known(name), method.kind == kind { return method }
-    if let method = state.withLock({ $0.opaqueMethods[name] }) { return method }
+  /// The descriptor for a method with generated types, whose signature is checked if the schema is known. Without a schema, and
+  /// before its part with the service is requested, it has only the name.
+  func descriptor(_ name: MethodName, _ signature: MethodSignature) throws(RPCError) -> MethodDescriptor {
+    if !isEmpty {
+      if let method = try known(name) {
+        try signature.check(method)
+        return method
+      }
+      if reflect == nil { throw pool.missing(name) }
+    }
+    if let method = state.withLock({ $0.opaqueMethods[name]?[signature.kind] }) { return method }
     do {
-      let method = try OpaqueMethod.descriptor(of: name, kind)
-      state.withLock { $0.opaqueMethods[name] = method }
+      let method = try OpaqueMethod.descriptor(of: name, signature.kind)
+      state.withLock { $0.opaqueMethods[name, default: [:]][signature.kind] = method }
       return method
     } catch {
       throw RPCError(.invalidArgument, "\(name): \(error)", origin: .request)
@@ -54,11 +56,12 @@ final class MethodResolver: Sendable {
 
   private func find(_ name: MethodName) async throws(RPCError) -> MethodDescriptor {
     if let method = try known(name) { return method }
+    guard !isEmpty else { throw Schema.missing(name) }
     if let reflect {
       try await add(name.service, reflect)
       if let method = try known(name) { return method }
     }
-    throw RPCError(.unimplemented, "\(name) is not in the schema", origin: .request)
+    throw pool.missing(name)
   }
 
   /// Adds to the pool what the server returns for a symbol.
@@ -91,12 +94,8 @@ final class MethodResolver: Sendable {
 
   private func known(_ name: MethodName) throws(RPCError) -> MethodDescriptor? {
     if let method = state.withLock({ $0.methods[name] }) { return method }
-    do throws(SchemaError) {
-      guard let method = try pool.method(service: name.service, method: name.method) else { return nil }
-      state.withLock { $0.methods[name] = method }
-      return method
-    } catch {
-      throw RPCError(.invalidArgument, "\(error)", origin: .request)
-    }
+    guard let method = try pool.method(name) else { return nil }
+    state.withLock { $0.methods[name] = method }
+    return method
   }
 }

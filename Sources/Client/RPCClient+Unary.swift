@@ -1,8 +1,10 @@
 import RPCurlProtobuf
 import RPCurlProtocols
 
+/// Calls with one message each way. They run on the actor of the caller.
 extension RPCClient {
-  /// Makes a unary call with a message of any schema.
+  /// Makes a unary call with dynamic messages. Its method is found in the schema of the client for each call:
+  /// ``Schema/method(_:)`` finds it before.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
@@ -11,16 +13,18 @@ extension RPCClient {
   ///   - timeout: The timeout of the call, which is also sent to the server; nil for that of the options.
   ///   - interceptors: Interceptors of this call only, after those of the client.
   /// - Returns: The response.
-  /// - Throws: The error of the call. If the task is canceled, the call is canceled.
+  /// - Throws: The error of the call; before anything is sent, `unimplemented` if the schema does not have the method, and
+  ///   `invalidArgument` if it is not unary or cannot have the message. If the task is canceled, the call is canceled.
   public func unary(
     _ method: String, _ message: FieldValue, headers: Headers = Headers(), timeout: Duration? = nil,
     interceptors: [any ChainMember] = []
   ) async throws(RPCError) -> UnaryResponse<Message> {
     try await unary(
-      try await resolve(method) { $0 == .unary }, message, CallParameters(headers, timeout, interceptors))
+      try await resolve(method, .unary), message, CallParameters(headers, timeout, interceptors))
   }
 
-  /// Makes a unary call with a message of any schema.
+  /// Makes a unary call with dynamic messages. Its method is found in the schema of the client for each call:
+  /// ``Schema/method(_:)`` finds it before.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
@@ -29,7 +33,8 @@ extension RPCClient {
   ///   - timeout: The timeout of the call, which is also sent to the server; nil for that of the options.
   ///   - interceptors: Interceptors of this call only, after those of the client.
   /// - Returns: The response.
-  /// - Throws: The error of the call. If the task is canceled, the call is canceled.
+  /// - Throws: The error of the call; before anything is sent, `unimplemented` if the schema does not have the method, and
+  ///   `invalidArgument` if it is not unary or its request is another message. If the task is canceled, the call is canceled.
   public func unary(
     _ method: String, _ message: Message, headers: Headers = Headers(), timeout: Duration? = nil,
     interceptors: [any ChainMember] = []
@@ -38,7 +43,26 @@ extension RPCClient {
       method, FieldValue(message), headers: headers, timeout: timeout, interceptors: interceptors)
   }
 
-  /// Makes a unary call with generated types.
+  /// Makes a unary call.
+  ///
+  /// - Parameters:
+  ///   - method: The method, with dynamic messages or with generated types.
+  ///   - message: The message of the request, such as `["name": "Ada"]` or `.with { $0.name = "Ada" }`.
+  ///   - headers: Metadata to send, after that of the client's options.
+  ///   - timeout: The timeout of the call, which is also sent to the server; nil for that of the options.
+  ///   - interceptors: Interceptors of this call only, after those of the client.
+  /// - Returns: The response.
+  /// - Throws: The error of the call; before anything is sent, `invalidArgument` if the method cannot have the message, and for
+  ///   generated types `unimplemented` or `invalidArgument` if the client has a schema that does not have the method, or has it with
+  ///   another kind or other messages. If the task is canceled, the call is canceled.
+  public func unary<Input, Output>(
+    _ method: UnaryMethod<Input, Output>, _ message: Input, headers: Headers = Headers(),
+    timeout: Duration? = nil, interceptors: [any ChainMember] = []
+  ) async throws(RPCError) -> UnaryResponse<Output> {
+    try await unary(try resolve(method), message, CallParameters(headers, timeout, interceptors))
+  }
+
+  /// Makes a unary call with dynamic messages.
   ///
   /// - Parameters:
   ///   - method: The method.
@@ -47,12 +71,14 @@ extension RPCClient {
   ///   - timeout: The timeout of the call, which is also sent to the server; nil for that of the options.
   ///   - interceptors: Interceptors of this call only, after those of the client.
   /// - Returns: The response.
-  /// - Throws: The error of the call. If the task is canceled, the call is canceled.
-  public func unary<Input, Output>(
-    _ method: RPCMethod<Input, Output>, _ message: Input, headers: Headers = Headers(),
+  /// - Throws: The error of the call; before anything is sent, `invalidArgument` if the request is another message. If the task is
+  ///   canceled, the call is canceled.
+  public func unary(
+    _ method: UnaryMethod<FieldValue, Message>, _ message: Message, headers: Headers = Headers(),
     timeout: Duration? = nil, interceptors: [any ChainMember] = []
-  ) async throws(RPCError) -> UnaryResponse<Output> {
-    try await unary(try resolve(method, .unary), message, CallParameters(headers, timeout, interceptors))
+  ) async throws(RPCError) -> UnaryResponse<Message> {
+    try await unary(
+      method, FieldValue(message), headers: headers, timeout: timeout, interceptors: interceptors)
   }
 
   private func unary<Input, Output>(

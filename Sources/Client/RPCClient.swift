@@ -122,6 +122,25 @@ public final class RPCClient: Sendable {
 
   // MARK: Calls
 
+  /// Finds a method with dynamic messages. With ``Schema/reflection``, the server is asked for the schema of its service, if no earlier
+  /// response contained it.
+  ///
+  /// ```swift
+  /// let hello: UnaryMethod = try await client.method("demo.v1.Demo/Hello")
+  /// let reply = try await client.unary(hello, ["name": "Ada"])
+  /// ```
+  ///
+  /// With another schema it is ``Schema/method(_:)``. Runs on the actor of the caller.
+  ///
+  /// - Parameter name: The method: `pkg.Service/Method`.
+  /// - Returns: The method, for any client and on any thread.
+  /// - Throws: `RPCError` with the code `unimplemented` if the schema does not have the method, with similar names; `invalidArgument`
+  ///   if the name has another form, or the method another kind; the error of the request for the schema. If the task is canceled,
+  ///   the request is canceled.
+  public func method<Kind>(_ name: String) async throws(RPCError) -> RPCMethod<FieldValue, Message, Kind> {
+    RPCMethod(try await descriptor(name, Kind.kind, messages: nil))
+  }
+
   /// Starts a call.
   ///
   /// - Parameter message: The only message of the request; nil for a stream.
@@ -135,27 +154,34 @@ public final class RPCClient: Sendable {
     return call
   }
 
-  /// Finds a method with dynamic messages.
-  func resolve(
-    _ name: String, _ isKind: (CallKind) -> Bool
-  ) async throws(RPCError) -> ResolvedMethod<FieldValue, Message> {
+  /// Finds a method, and checks its kind and the names of its messages.
+  ///
+  /// - Parameters:
+  ///   - text: The method: `pkg.Service/Method`.
+  ///   - kind: Which sides are streams.
+  ///   - messages: The names of its messages; nil for those of the schema.
+  package func descriptor(
+    _ text: String, _ kind: CallKind, messages: MessageNames?
+  ) async throws(RPCError) -> MethodDescriptor {
     _ = try server.get()
-    return ResolvedMethod(try await resolver.method(name, isKind), codec: options.codec)
+    return try await resolver.method(text, MethodSignature(kind: kind, messages: messages))
+  }
+
+  /// Finds a method with dynamic messages for a call.
+  func resolve(_ name: String, _ kind: CallKind) async throws(RPCError) -> ResolvedMethod<FieldValue, Message>
+  {
+    ResolvedMethod(try await descriptor(name, kind, messages: nil), codec: options.codec)
   }
 
   /// Finds a type of messages; nil if it is not known.
   func messageType(named name: String) async -> MessageType? { await resolver.messageType(named: name) }
 
-  /// Finds a method with generated types.
-  func resolve<Input, Output>(
-    _ method: RPCMethod<Input, Output>, _ kind: CallKind
+  /// Prepares a method for a call.
+  func resolve<Input, Output, Kind>(
+    _ method: RPCMethod<Input, Output, Kind>
   ) throws(RPCError) -> ResolvedMethod<Input, Output> {
     _ = try server.get()
-    guard method.kind == kind else {
-      throw RPCError(
-        .invalidArgument, "\(method.name) is a method of the kind \(method.kind.rawValue)", origin: .request)
-    }
-    return ResolvedMethod(method, try resolver.descriptor(method.name, kind))
+    return try method.resolve(resolver, options.codec)
   }
 }
 

@@ -9,7 +9,9 @@
 
   /// Calls with generated types, those of the well-known types.
   struct GeneratedTypesTests {
-    private typealias Method = RPCMethod<Google_Protobuf_StringValue, Google_Protobuf_StringValue>
+    private typealias Words<Kind: MethodKind> = RPCMethod<
+      Google_Protobuf_StringValue, Google_Protobuf_StringValue, Kind
+    >
 
     /// Reverses the bytes of the text of each message.
     private func server() -> TestServer {
@@ -23,24 +25,68 @@
       return server
     }
 
-    private func method(_ name: String, _ kind: CallKind) -> Method {
-      Method(service: "test.v1.Words", method: name, kind: kind)
+    private func method<Kind>(_ name: String) -> Words<Kind> { Words(service: "test.v1.Words", method: name) }
+
+    /// The schema of the server.
+    private func schema() throws -> Schema {
+      let set = Google_Protobuf_FileDescriptorSet.with {
+        $0.file = [
+          .with { file in
+            file.name = "google/protobuf/wrappers.proto"
+            file.package = "google.protobuf"
+            file.syntax = "proto3"
+            file.messageType = [
+              .with { message in
+                message.name = "StringValue"
+                message.field = [
+                  .with {
+                    $0.name = "value"
+                    $0.number = 1
+                    $0.label = .optional
+                    $0.type = .string
+                  }
+                ]
+              }
+            ]
+          },
+          .with { file in
+            file.name = "words.proto"
+            file.package = "test.v1"
+            file.syntax = "proto3"
+            file.dependency = ["google/protobuf/wrappers.proto"]
+            file.service = [
+              .with { service in
+                service.name = "Words"
+                service.method = [("Unary", false), ("Server", true)].map { name, streams in
+                  .with {
+                    $0.name = name
+                    $0.inputType = ".google.protobuf.StringValue"
+                    $0.outputType = ".google.protobuf.StringValue"
+                    $0.serverStreaming = streams
+                  }
+                }
+              }
+            ]
+          },
+        ]
+      }
+      return try Schema(descriptorSet: set.serializedBytes())
     }
 
     @Test func callsOfAllKindsHaveGeneratedTypes() async throws {
       try await withRPCClient(server()) { client in
-        let reply = try await client.unary(method("Unary", .unary), .with { $0.value = "a" })
+        let reply = try await client.unary(method("Unary"), .with { $0.value = "a" })
         #expect(reply.message.value == "a")
         var texts: [String] = []
         for try await item in try await client.serverStreaming(
-          method("Server", .serverStreaming), .with { $0.value = "b" })
+          method("Server"), .with { $0.value = "b" })
         { texts.append(item.value) }
         let (requests, continuation) = AsyncStream.makeStream(of: Google_Protobuf_StringValue.self)
         continuation.yield(.with { $0.value = "c" })
         continuation.finish()
         texts.append(
-          try await client.clientStreaming(method("Client", .clientStreaming), requests).message.value)
-        try await client.bidirectional(method("Bidi", .bidiStreaming)) { requests, responses in
+          try await client.clientStreaming(method("Client"), requests).message.value)
+        try await client.bidirectional(method("Bidi")) { requests, responses in
           try await requests.send(.with { $0.value = "d" })
           requests.finish()
           for try await item in responses { texts.append(item.value) }
@@ -49,17 +95,44 @@
       }
     }
 
-    @Test func kindOfTheMethodMustFit() async throws {
+    @Test func schemaChecksKindAndMessages() async throws {
+      let schema = try schema()
+      let unary: UnaryMethod<Google_Protobuf_StringValue, Google_Protobuf_StringValue> =
+        try schema.method("test.v1.Words/Unary")
       try await withRPCClient(server()) { client in
+        let reply = try await client.unary(unary, .with { $0.value = "a" })
+        #expect(reply.message.value == "a")
+      }
+      typealias Other<Kind: MethodKind> = RPCMethod<
+        Google_Protobuf_StringValue, Google_Protobuf_Struct, Kind
+      >
+      let errors = [
+        #expect(throws: RPCError.self) {
+          _ = try schema.method("test.v1.Words/Server") as Words<CallKind.Unary>
+        },
+        #expect(throws: RPCError.self) {
+          _ = try schema.method("test.v1.Words/Unary") as Other<CallKind.Unary>
+        },
+        #expect(throws: RPCError.self) {
+          _ = try schema.method("test.v1.Words/Uniry") as Words<CallKind.Unary>
+        },
+      ]
+      #expect(
+        errors.map { $0?.message } == [
+          "test.v1.Words/Server is a method of the kind server_streaming, not unary",
+          "the response of test.v1.Words/Unary is a google.protobuf.StringValue, not a google.protobuf.Struct",
+          "test.v1.Words/Uniry is not in the schema; did you mean test.v1.Words/Unary?",
+        ])
+      try await withRPCClient("http://test.invalid", schema: schema) { client in
         let error = await #expect(throws: RPCError.self) {
-          try await client.unary(method("Server", .serverStreaming), .init())
+          try await client.unary(Other(service: "test.v1.Words", method: "Unary"), .init())
         }
         #expect(error?.code == .invalidArgument)
       }
     }
 
     @Test func responseThatCannotBeParsedIsAnError() async throws {
-      let method = RPCMethod<Google_Protobuf_StringValue, Google_Protobuf_Struct>(
+      let method = UnaryMethod<Google_Protobuf_StringValue, Google_Protobuf_Struct>(
         service: "test.v1.Words", method: "Unary")
       try await withRPCClient(server()) { client in
         let error = await #expect(throws: RPCError.self) {

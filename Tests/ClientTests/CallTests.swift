@@ -25,7 +25,7 @@ struct CallTests {
     ("http://u:secret@h", ": credentials are not allowed in it"),
   ])
   func invalidTargetFailsEachCall(_ target: String, _ why: String) async throws {
-    let method = RPCMethod<[UInt8], [UInt8]>(
+    let method = UnaryMethod<[UInt8], [UInt8]>(
       MethodName(service: "test.v1.Echo", method: "Unary"), serialize: { $0 }, parse: { $0 })
     for schema in [TestSchema.schema, .reflection] {
       try await withRPCClient(target, schema: schema) { client in
@@ -206,7 +206,7 @@ struct CallTests {
 
   @Test func generatedTypesNeedNoSchema() async throws {
     server.respond(to: "test.v1.Echo/Unary", ["text": "pong"])
-    let method = RPCMethod<[UInt8], [UInt8]>(
+    let method = UnaryMethod<[UInt8], [UInt8]>(
       MethodName(service: "test.v1.Echo", method: "Unary"), serialize: { $0 }, parse: { $0 })
     try await withRPCClient(server) { client in
       let reply = try await client.unary(method, [10, 1, 120])
@@ -222,7 +222,7 @@ struct CallTests {
       (CancellationError(), StatusCode.canceled), (RPCError(.dataLoss, "", origin: .client), .dataLoss),
       (Broken(), .invalidArgument),
     ] as [(any Error, StatusCode)] {
-      let method = RPCMethod<[UInt8], [UInt8]>(
+      let method = UnaryMethod<[UInt8], [UInt8]>(
         MethodName(service: "test.v1.Echo", method: "Unary"), serialize: { _ in throw thrown }, parse: { $0 })
       try await withRPCClient(server) { client in
         let error = await #expect(throws: RPCError.self) { try await client.unary(method, []) }

@@ -88,6 +88,41 @@ def test_context_of_a_call_stays_on_the_loop_and_its_handle_does_not(sample, tmp
     assert "data race" in result.stderr
 
 
+# A method of each kind, and calls that are none of its kind.
+METHODS = """
+import RPCurlClient
+
+func call(_ client: RPCClient, _ schema: Schema) async throws {
+  let unary: UnaryMethod = try schema.method("demo.v1.Demo/Hello")
+  let stream: ServerStreamingMethod = try schema.method("demo.v1.Demo/Count")
+  let bytes = ClientStreamingMethod<[UInt8], [UInt8]>(
+    MethodName(service: "demo.v1.Demo", method: "Sum"), serialize: { $0 }, parse: { $0 })
+  _ = try await client.unary(unary, ["name": "Ada"])
+  _ = try await client.serverStreaming(stream, ["from": 1])
+  _ = try await client.clientStreaming(bytes, [[8, 1]])
+  CALL
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '_ = try await client.unary(stream, ["from": 1])', '_ = try await client.serverStreaming(unary, ["name": "Ada"])',
+        "_ = try await client.unary(bytes, [8, 1])", "try await client.bidirectional(bytes) { requests, responses in }",
+    ],
+)  # fmt: skip
+def test_call_of_another_kind_does_not_compile(sample, tmp_path, call):
+    file = write(tmp_path / "methods.swift", METHODS.replace("CALL", ""))
+    result = type_check(sample, file)
+    assert (result.returncode, "warning:" in result.stderr) == (0, False), result.stderr
+    file.write_text(METHODS.replace("CALL", call))
+    result = type_check(sample, file)
+    assert result.returncode == 1
+    assert "error: cannot convert value of type" in result.stderr
+    assert "to expected argument type 'RPCMethod<" in result.stderr
+
+
 def test_receives_failures(sample, descriptor_set):
     result = run(sample, descriptor_set, "http://127.0.0.1:1", "Ada")
     assert result.returncode == 0

@@ -1,42 +1,132 @@
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// A method with the Swift types of its messages.
+/// A method with the types of its messages and its kind, which are checked when the program is compiled: a stream cannot be called as
+/// a unary method.
+///
+/// Its names are ``UnaryMethod``, ``ServerStreamingMethod``, ``ClientStreamingMethod`` and ``BidirectionalMethod``. A method of a
+/// schema has dynamic messages:
 ///
 /// ```swift
-/// extension Demo_V1_Demo {
-///   static let hello = RPCMethod<Demo_V1_HelloRequest, Demo_V1_HelloReply>(
-///     MethodName(service: "demo.v1.Demo", method: "Hello"),
-///     serialize: { try $0.serializedBytes() }, parse: { try Demo_V1_HelloReply(serializedBytes: $0) })
-/// }
-/// let reply = try await client.unary(Demo_V1_Demo.hello, request)
+/// let hello: UnaryMethod = try schema.method("demo.v1.Demo/Hello")
+/// let reply = try await client.unary(hello, ["name": "Ada"])
 /// ```
 ///
-/// For the types of SwiftProtobuf, `RPCurlClientSwiftProtobuf` has a shorter initializer.
-public struct RPCMethod<Input: Sendable, Output: Sendable>: Sendable {
+/// A method with types of its own has functions that serialize and parse them:
+///
+/// ```swift
+/// let hello = UnaryMethod<HelloRequest, HelloReply>(
+///   MethodName(service: "demo.v1.Demo", method: "Hello"),
+///   serialize: { try $0.bytes() }, parse: { try HelloReply(bytes: $0) })
+/// let reply = try await client.unary(hello, HelloRequest(name: "Ada"))
+/// ```
+///
+/// For the types of SwiftProtobuf, `RPCurlClientSwiftProtobuf` has shorter forms.
+public struct RPCMethod<Input: Sendable, Output: Sendable, Kind: MethodKind>: Sendable {
   /// The full name.
   public let name: MethodName
-  /// Which sides are streams.
-  public let kind: CallKind
-  let serialize: @Sendable (Input) throws -> [UInt8]
-  let parse: @Sendable ([UInt8]) throws -> Output
+  /// Finds what a client needs for calls.
+  let resolve: @Sendable (MethodResolver, CodecName) throws(RPCError) -> ResolvedMethod<Input, Output>
 
-  /// Makes a method from functions that turn its messages into protobuf's binary format and back.
+  /// Makes a method from functions that turn its messages into protobuf's binary format and back. A client with a schema checks its
+  /// name and its kind at the first call.
   ///
   /// - Parameters:
   ///   - name: The full name.
-  ///   - kind: Which sides are streams.
+  ///   - serialize: Serializes a message of the request. If it throws, the call fails with `invalidArgument`, or with the `RPCError`
+  ///     that it throws.
+  ///   - parse: Parses a message of the response. If it throws, the call fails with `internal`, or with the `RPCError` that it throws.
+  public init(
+    _ name: MethodName, serialize: @escaping @Sendable (Input) throws -> [UInt8],
+    parse: @escaping @Sendable ([UInt8]) throws -> Output
+  ) {
+    self.init(name, messages: nil, serialize: serialize, parse: parse)
+  }
+
+  /// Makes a method of which only the name is known.
+  ///
+  /// - Parameters:
+  ///   - name: The full name.
+  ///   - messages: The names of the messages, which a client with a schema checks; nil if they are not known.
   ///   - serialize: Serializes a message of the request.
   ///   - parse: Parses a message of the response.
-  public init(
-    _ name: MethodName, _ kind: CallKind = .unary,
-    serialize: @escaping @Sendable (Input) throws -> [UInt8],
+  package init(
+    _ name: MethodName, messages: MessageNames?, serialize: @escaping @Sendable (Input) throws -> [UInt8],
     parse: @escaping @Sendable ([UInt8]) throws -> Output
   ) {
     self.name = name
-    self.kind = kind
-    self.serialize = serialize
-    self.parse = parse
+    let signature = MethodSignature(kind: Kind.kind, messages: messages)
+    resolve = { (resolver, _) throws(RPCError) in
+      ResolvedMethod(try resolver.descriptor(name, signature), serialize, parse)
+    }
+  }
+
+  /// Makes a method of a schema.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The method, whose kind and messages are those of the types.
+  ///   - serialize: Serializes a message of the request.
+  ///   - parse: Parses a message of the response.
+  package init(
+    _ descriptor: MethodDescriptor, serialize: @escaping @Sendable (Input) throws -> [UInt8],
+    parse: @escaping @Sendable ([UInt8]) throws -> Output
+  ) {
+    name = MethodName(service: descriptor.service, method: descriptor.name)
+    resolve = { (_, _) in ResolvedMethod(descriptor, serialize, parse) }
+  }
+}
+
+extension RPCMethod where Input == FieldValue, Output == Message {
+  /// Makes a method of a schema with dynamic messages.
+  ///
+  /// - Parameter descriptor: The method, whose kind is that of the type.
+  init(_ descriptor: MethodDescriptor) {
+    name = MethodName(service: descriptor.service, method: descriptor.name)
+    resolve = { (_, codec) in ResolvedMethod(descriptor, codec: codec) }
+  }
+}
+
+/// A method with one message each way.
+public typealias UnaryMethod<Input: Sendable, Output: Sendable> = RPCMethod<Input, Output, CallKind.Unary>
+/// A method with one message to the server, and any number back.
+public typealias ServerStreamingMethod<Input: Sendable, Output: Sendable> =
+  RPCMethod<Input, Output, CallKind.ServerStreaming>
+/// A method with any number of messages to the server, and one back.
+public typealias ClientStreamingMethod<Input: Sendable, Output: Sendable> =
+  RPCMethod<Input, Output, CallKind.ClientStreaming>
+/// A method with any number of messages each way, at once.
+public typealias BidirectionalMethod<Input: Sendable, Output: Sendable> =
+  RPCMethod<Input, Output, CallKind.Bidirectional>
+
+/// The kind of a method as a type.
+public protocol MethodKind: Sendable {
+  /// Which sides are streams.
+  static var kind: CallKind { get }
+}
+
+extension CallKind {
+  /// The kind of a ``UnaryMethod``.
+  public enum Unary: MethodKind {
+    /// `unary`.
+    public static let kind = CallKind.unary
+  }
+
+  /// The kind of a ``ServerStreamingMethod``.
+  public enum ServerStreaming: MethodKind {
+    /// `serverStreaming`.
+    public static let kind = CallKind.serverStreaming
+  }
+
+  /// The kind of a ``ClientStreamingMethod``.
+  public enum ClientStreaming: MethodKind {
+    /// `clientStreaming`.
+    public static let kind = CallKind.clientStreaming
+  }
+
+  /// The kind of a ``BidirectionalMethod``.
+  public enum Bidirectional: MethodKind {
+    /// `bidiStreaming`.
+    public static let kind = CallKind.bidiStreaming
   }
 }
 
@@ -50,8 +140,10 @@ struct ResolvedMethod<Input: Sendable, Output: Sendable>: Sendable {
 
 extension ResolvedMethod {
   /// A method with generated types, which are binary on the wire.
-  init(_ method: RPCMethod<Input, Output>, _ descriptor: MethodDescriptor) {
-    let (serialize, parse, name) = (method.serialize, method.parse, method.name)
+  init(
+    _ descriptor: MethodDescriptor, _ serialize: @escaping @Sendable (Input) throws -> [UInt8],
+    _ parse: @escaping @Sendable ([UInt8]) throws -> Output
+  ) {
     self.init(
       descriptor: descriptor, codec: .proto,
       encode: { (message) throws(RPCError) in
@@ -59,7 +151,7 @@ extension ResolvedMethod {
           return .bytes(try serialize(message))
         } catch {
           throw RPCError(thrown: error)
-            ?? RPCError(.invalidArgument, "the request of \(name): \(error)", origin: .request)
+            ?? RPCError(.invalidArgument, "the request of \(descriptor.path): \(error)", origin: .request)
         }
       },
       decode: { (payload) throws(RPCError) in
@@ -67,10 +159,16 @@ extension ResolvedMethod {
           return try parse(payload.serialized)
         } catch {
           throw RPCError(thrown: error)
-            ?? RPCError(.internal, "the response of \(name) cannot be parsed: \(error)", origin: .violation)
+            ?? RPCError(
+              .internal, "the response of \(descriptor.path) cannot be parsed: \(error)", origin: .violation)
         }
       })
   }
+}
+
+extension MethodDescriptor {
+  /// `pkg.Service/Method`.
+  fileprivate var path: String { "\(service)/\(name)" }
 }
 
 extension ResolvedMethod where Input == FieldValue, Output == Message {

@@ -11,7 +11,7 @@ struct Tenant: Interceptor {
 }
 
 enum Demo {
-  static let hello = RPCMethod<Demo_V1_HelloRequest, Demo_V1_HelloReply>(
+  static let hello = UnaryMethod<Demo_V1_HelloRequest, Demo_V1_HelloReply>(
     service: "demo.v1.Demo", method: "Hello")
 }
 
@@ -26,7 +26,8 @@ do {
       "demo.v1.Demo/Hello", ["name": CommandLine.arguments[3]], timeout: .seconds(10))
     print(try reply.message["message"] as String)
 
-    for try await item in try await client.serverStreaming("demo.v1.Demo/Count", ["from": 1, "to": 3]) {
+    let count: ServerStreamingMethod = try await client.method("demo.v1.Demo/Count")
+    for try await item in try await client.serverStreaming(count, ["from": 1, "to": 3]) {
       print(try item["number"] as Int)
     }
 
@@ -44,7 +45,9 @@ do {
       }
     }
 
-    let typed = try await client.unary(Demo.hello, .with { $0.name = "Grace" })
+    let hello: UnaryMethod<Demo_V1_HelloRequest, Demo_V1_HelloReply> =
+      try await client.method("demo.v1.Demo/Hello")
+    let typed = try await client.unary(hello, .with { $0.name = "Grace" })
     print(typed.message.message)
 
     let metadata = try await client.unary("demo.v1.Demo/EchoMetadata", [:])
@@ -54,7 +57,7 @@ do {
     }
 
     do {
-      _ = try await client.unary("demo.v1.Demo/Hello", [:])
+      _ = try await client.unary(Demo.hello, .init())
     } catch let error as RPCError {
       for detail in await client.details(of: error) {
         print(detail.type.name, try detail["field_violations[0].field"] as String)
@@ -62,5 +65,5 @@ do {
     }
   }
 } catch let error as RPCError {
-  print("\(error.code.name): \(error.message)")
+  print(error)
 }
