@@ -178,6 +178,10 @@ CASES = {
     "aliases": (
         PROTO3 + "enum E { option allow_alias = true; Z = 0; A = 1; B = 1; }", PROTO3 + "enum E { option allow_alias = true; Z = 0; A = 1; C = 1; }",
     ),
+    "numbers": (
+        PROTO3 + "message M { string a = 1; string b = 2; } enum E { Z = 0; A = 1; B = 2; }",
+        PROTO3 + "message M { string b = 3; string a = 2; } enum E { Z = 0; B = 3; A = 2; }",
+    ),
     "reserved": (
         PROTO3 + 'message M { reserved 1 to 5, 9; reserved "a"; } enum E { reserved 1 to max; reserved "A"; Z = 0; }',
         PROTO3 + 'message M { reserved 1, 3 to 9; } enum E { reserved 2 to 7; Z = 0; }',

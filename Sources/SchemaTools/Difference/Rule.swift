@@ -1,3 +1,5 @@
+import RPCurlProtobuf
+
 /// A rule of compatibility between an old and a new schema, with the name that `buf breaking` has for it.
 package enum Rule: String, CaseIterable, Sendable {
   // Enums
@@ -119,6 +121,14 @@ extension Rule {
     case "FILE_SAME_JAVA_STRING_CHECK_UTF8": [.fieldSameJavaUTF8Validation]
     case "FILE_SAME_PHP_GENERIC_SERVICES", "MESSAGE_SAME_MESSAGE_SET_WIRE_FORMAT": []
     default: RuleCategory(rawValue: name)?.rules ?? Rule(rawValue: name).map { [$0] }
+    }
+  }
+
+  /// Whether the new schema lacks the declaration that a finding names.
+  var isRemoval: Bool {
+    switch self {
+    case .reservedEnumNoDelete, .reservedMessageNoDelete, .extensionMessageNoDelete: false
+    default: rawValue.contains("_NO_DELETE")
     }
   }
 

@@ -73,7 +73,11 @@ package struct SchemaComparison {
     }
     for (index, finding) in found.enumerated() {
       guard let file = new.fileIndices[finding.file] else { continue }
-      found[index].new = try side([finding.symbol] + finding.others, finding.rule, in: file, new)
+      // A removed field may have its name from another number.
+      let names = [finding.symbol] + finding.others
+      let scope = [SourcePlaces.scope(of: finding.symbol) ?? ""]
+      found[index].new = try side(
+        finding.rule?.isRemoval == true ? scope : names, finding.rule, in: file, new)
     }
     known = [:]
     for (index, finding) in found.enumerated() {

@@ -50,12 +50,17 @@ struct SourcePlaces {
 
   /// The value of a name, or of the innermost one around it that has a value.
   static func enclosing<Value>(_ symbol: String, _ value: (String) -> Value?) -> Value? {
-    var name = symbol[...]
+    var name = symbol
     while true {
-      if let found = value(String(name)) { return found }
-      guard let end = name.lastIndex(where: { $0 == "." || $0 == "/" }) else { return nil }
-      name = name[..<end]
+      if let found = value(name) { return found }
+      guard let outer = scope(of: name) else { return nil }
+      name = outer
     }
+  }
+
+  /// The name of what contains a declaration; nil for one without a package.
+  static func scope(of symbol: String) -> String? {
+    symbol.lastIndex { $0 == "." || $0 == "/" }.map { String(symbol[..<$0]) }
   }
 
   private mutating func add(_ message: MessageDeclaration, _ path: [Int32]) {
