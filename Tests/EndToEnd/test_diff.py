@@ -173,7 +173,8 @@ def test_a_revision_of_a_repository(rpcurl, repository, words):
 
 
 def test_two_revisions_and_a_revision_as_the_new_schema(rpcurl, repository):
-    rpcurl("diff", "git:v1:protos", "git:main:protos").exits(0, "no breaking changes (PACKAGE)\n")
+    for words in (["git:v1:protos", "git:main:protos"], ["git:v1", "git:main"], ["git:v1:protos", "git:main"], ["git:v1", "git:main:protos"]):
+        rpcurl("diff", *words).exits(0, "no breaking changes (PACKAGE)\n")
     result = rpcurl("diff", "protos", "git:v1").exits(8)
     assert result.out.startswith("git:v1:protos/shop/v1/shop.proto:5:3: message shop.v1.Item: field 2")
 

@@ -79,7 +79,11 @@ package enum SchemaOperand {
   ) throws(Failure) -> (SourceCompiler, String) {
     let working = DirectoryPath.current
     let (tree, top) = try revision.files(around: working, waitLimit: options.duration(.maxTime))
-    let path = DirectoryPath.absolute(revision.path ?? other ?? ".", in: revision.path == nil ? working : top)
+    // A revision without a path has that of the other one.
+    let otherRevision: GitRevision? = if let other { try GitRevision(other) } else { nil }
+    let named = revision.path ?? otherRevision?.path
+    let path = DirectoryPath.absolute(
+      named ?? (otherRevision == nil ? other : nil) ?? ".", in: named == nil ? working : top)
     guard let kind = tree.status(path)?.kind else {
       throw Failure(
         .schema, revision.argument, "has no .proto files in \(DirectoryPath.shown(path, in: top))",
