@@ -119,10 +119,12 @@ def test_changes_of_what_is_not_exercised_are_counted(compare):
     assert tests["compatible"]["output"].startswith("1 breaking change concerns nothing that the suite exercises")
 
 
-def test_rules_are_selected(compare):
+@pytest.mark.parametrize("options", [["--rules", "WIRE"], ["--ignore", "demo.v1"], ["--rules-from", "rules.yaml"]], ids=lambda words: words[0])
+def test_rules_are_selected(rpcurl, compare, options):
+    (rpcurl.home / "rules.yaml").write_text("breaking: {ignore: [demo.proto]}")
     change = ("  string message = 1;\n  // The name as", "  string greeting = 1;\n  // The name as")
     suite = 'test finds\ncall Hello {"name":"Ada"}\nexpect .name == "Ada"\n'
-    result, tests = compare(change, suite=suite, options=["--rules", "WIRE"])
+    result, tests = compare(change, suite=suite, options=options)
     assert failures(tests["compatible"]) == []
     # The meaning of the messages is compared in any case.
     assert result.code == 8 and len(failures(tests["finds"])) == 1
