@@ -151,7 +151,9 @@ final class LoadTests: Steps {
   }
 
   private static func reason(of result: TestResult) -> String {
-    if let error = result.error { return "\(result.name): \(error.what): \(error.why)" }
+    if let error = result.error {
+      return [result.name, error.what, error.why].filter { !$0.isEmpty }.joined(separator: ": ")
+    }
     guard let check = result.steps.lazy.flatMap(\.failures).first else { return "" }
     return "\(result.name): \(check.check): expected \(check.expected), got \(check.got)"
   }
