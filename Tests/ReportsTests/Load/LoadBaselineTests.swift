@@ -84,7 +84,7 @@ struct LoadBaselineTests {
         "histogram_ns is not a list of pairs of numbers"
       ),
       (
-        #"{HEAD"calls":1,"errors":0,"not_started":0,"histogram_ns":[[1,9007199254740992],[2,1]]}"#,
+        #"{HEAD"calls":1,"errors":0,"not_started":0,"histogram_ns":[[1,1000000000000],[2,1]]}"#,
         "histogram_ns has too many calls"
       ),
     ])
