@@ -223,7 +223,7 @@ $(STRIPPED): $(RELEASE)
 	scripts/strip-program $@.part
 	mv $@.part $@
 
-libcurl: ## Build the libcurl that is linked into the program, once (HTTP3=1: with HTTP/3)
+libcurl: ## Build the libcurl that is linked into the program, and a shared one for Swift programs, once (HTTP3=1: with HTTP/3)
 ifeq ($(LIBCURL),built-in)
 	@scripts/need $(LIBCURL_PACKAGES)
 	@scripts/libcurl $(BUILD)/libcurl $(if $(HTTP3),http3)

@@ -18,6 +18,7 @@ extension RPCError {
     case .tls: self.init(.unavailable, error.message, origin: .tls)
     case .request: self.init(.internal, error.message, origin: .request)
     case .library: self.init(.internal, error.message, origin: .client)
+    case .oldLibrary: self.init(.failedPrecondition, error.message, origin: .client)
     }
   }
 

@@ -26,9 +26,22 @@ public struct ClientOptions: Sendable {
   public var timeout: Duration?
   /// How to reach the server, beyond its URL.
   public var connection = ConnectionOptions()
+  /// Whether calls may use a libcurl before 8.14.0. Otherwise they fail with the code `failedPrecondition`, before anything is sent.
+  ///
+  /// A program with this library loads libcurl when its first client is made: the file that the environment variable
+  /// `RPCURL_LIBCURL` names (an absolute path), or `libcurl.so.4` of the system, 7.88.0 or newer. Versions before 8.14.0, such as
+  /// 7.88.1 of Debian 12, lose a response that a server sends together with a reset of its stream or with GOAWAY: many errors of
+  /// methods that do not exist, and responses to uploads that the server does not read to their end. Such a call ends as
+  /// `internal` or `unavailable`, or at its timeout. Many calls at once also take several times the processor time.
+  ///
+  /// Ways to a newer one: the package of a newer system (Debian 13 has 8.14.1, and so has bookworm-backports for Debian 12), or
+  /// `make libcurl` in the sources of rpcurl, which builds one and prints the value for `RPCURL_LIBCURL`.
+  ///
+  /// If it is true, the first call of a client reports an old version through ``log``, once, with the level `warning`.
+  public var allowsOldLibcurl = false
   /// The value of the `user-agent` header.
   public var userAgent = "rpcurl-swift"
-  /// Receives the interceptors' log records; called on any thread.
+  /// Receives the log records of interceptors and of the client; called on any thread.
   public var log: LogSink = { _ in }
   /// Receives the interceptors' findings; called on any thread.
   public var onFinding: FindingSink = { _ in }

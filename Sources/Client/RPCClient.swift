@@ -70,7 +70,7 @@ public final class RPCClient: Sendable {
     self.chain = chain
     self.loop = loop
     lastNumber = numbers
-    loop.start(connectionLimit: options.maxConnections)
+    loop.start(options)
   }
 
   deinit { beginClose() }

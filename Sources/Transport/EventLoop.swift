@@ -28,6 +28,9 @@ package final class EventLoop {
   /// Observes the connections of transfers that start after it is set.
   package var trace: ConnectionTrace?
 
+  /// Called before each transfer with a libcurl that may lose responses; nil allows it. An error is that of the transfer.
+  package var onOldLibcurl: ((OldLibcurlVersion) throws(TransportError) -> Void)?
+
   /// Accepts work from any thread.
   package let mailbox: Mailbox
 
@@ -204,6 +207,12 @@ package final class EventLoop {
   }
 
   // MARK: For Transfer
+
+  /// Throws if transfers must not use this libcurl.
+  func admitLibcurl() throws(TransportError) {
+    guard oldLibcurl != nil else { return }
+    try onOldLibcurl?(OldLibcurlVersion(name: OldLibcurl.name))
+  }
 
   /// The number of exchanges that libcurl was given and that have not ended.
   var transferCount: Int { transfers.count }

@@ -18,7 +18,7 @@ import RPCurlProtocols
 /// - It may read more of an HTTP/2 connection than it delivers, and processes the rest only at its next
 ///   timer. So a round that received bytes is followed by one that does not wait.
 final class OldLibcurl {
-  /// The first version without these defects: 8.14.0.
+  /// The first version without these defects: `OldLibcurlVersion.firstCorrect`.
   static let firstCorrectVersion: UInt32 = 0x080e00
   /// The first version that can reuse a connection for HTTP/2 without TLS: 8.0.0.
   private static let firstReusingVersion: UInt32 = 0x080000
@@ -113,6 +113,14 @@ final class OldLibcurl {
     guard case .connecting(let waiting)? = servers[server] else { return }
     servers[server] = .connecting(waiting: waiting.filter { $0 !== exchange })
   }
+}
+
+/// A libcurl that may lose responses.
+package struct OldLibcurlVersion: Sendable {
+  /// The library and its version: `libcurl 7.88.1`.
+  package let name: String
+  /// The first version that loses none.
+  package static let firstCorrect = "8.14.0"
 }
 
 /// The state of one exchange in `OldLibcurl`.

@@ -66,6 +66,7 @@ package final class Transfer {
     _ request: HTTPRequest, body: Body, options shared: SharedConnectionOptions, loop: EventLoop,
     delegate: any TransferDelegate
   ) throws(TransportError) {
+    try loop.admitLibcurl()
     let options = shared.value
     isStream = if case .stream = body { true } else { false }
     let bodyBytes: Int? =

@@ -24,6 +24,8 @@ package struct TransportError: Error, Sendable, Equatable {
     case httpVersion
     /// libcurl is missing, too old, or out of memory.
     case library
+    /// libcurl may lose responses, which the program does not allow.
+    case oldLibrary
   }
 
   /// The layer that failed.

@@ -36,6 +36,29 @@ struct FetchTransferTests {
     #expect(error?.code == .invalidArgument)
   }
 
+  /// The rule of the loop for a libcurl that loses responses applies to every transfer, with an old libcurl only.
+  @Test(arguments: [(UInt32(0x080d00), true), (0x080e00, false)])
+  func oldLibcurlIsRefused(_ version: UInt32, _ isOld: Bool) throws {
+    fake_set_version(version)
+    let client = try LoopClient()
+    var names: [String] = []
+    client.loop.onOldLibcurl = { (version) throws(TransportError) in
+      names.append(version.name)
+      throw TransportError(.oldLibrary, "old")
+    }
+    var result: Result<HTTPFetchResponse, RPCError>?
+    let transfer = FetchTransfer(HTTPFetch(url: "http://h/")) { result = $0 }
+    transfer.start(on: client.loop, options: ConnectionOptions())
+    #expect(transfer.isOver == isOld)
+    transfer.cancel()
+    #expect(names == (isOld ? ["libcurl fake"] : []))
+    guard isOld else { return }
+    try client.loop.run { result != nil }
+    let error = #expect(throws: RPCError.self) { try result?.get() }
+    #expect(error?.code == .failedPrecondition)
+    #expect(error?.message == "old")
+  }
+
   /// The options of the call that belong to its server: all but those that name the other one.
   @Test(arguments: [
     ("https://h/", true), ("https://H:443/x", true), ("https://h:1/", false), ("https://other/", false),

@@ -1,5 +1,6 @@
 """A package that uses the library products builds and calls a real server."""
 
+import os
 import re
 import subprocess
 
@@ -27,8 +28,14 @@ def stress(sample):
     return sample.parent / "Stress"
 
 
-def run(sample, *words):
-    return subprocess.run([sample, *words], capture_output=True, text=True, timeout=60)
+# That of `make libcurl`.
+SHARED_LIBCURL = ROOT / ".build" / "libcurl" / "current" / "shared" / "libcurl.so"
+
+
+def run(sample, *words, allows_old=True, **variables):
+    """Runs a program; `allows_old` is whether it allows a libcurl that loses responses."""
+    env = os.environ | variables | ({"ALLOWS_OLD_LIBCURL": "1"} if allows_old else {})
+    return subprocess.run([sample, *words], capture_output=True, text=True, timeout=60, env=env)
 
 
 @pytest.mark.parametrize("schema", ["descriptor set", "reflection"])
@@ -121,6 +128,23 @@ def test_call_of_another_kind_does_not_compile(sample, tmp_path, call):
     assert result.returncode == 1
     assert "error: cannot convert value of type" in result.stderr
     assert "to expected argument type 'RPCMethod<" in result.stderr
+
+
+def test_old_libcurl_is_refused(sample, descriptor_set, grpc_server):
+    result = run(sample, descriptor_set, grpc_server.url, "Ada", allows_old=False)
+    refusal = re.fullmatch(r"failed_precondition: libcurl (\d+)\.(\d+)\.\S+ may lose responses: (.*)\n", result.stdout)
+    if refusal:
+        major, minor, ways = refusal.groups()
+        assert (int(major), int(minor)) < (8, 14)
+        assert ways.startswith("install 8.14.0 or newer; or run \"make libcurl\" ")
+    else:
+        assert result.stdout.startswith("Hello, Ada!\n")
+
+
+@pytest.mark.skipif(not SHARED_LIBCURL.exists(), reason="make libcurl has not linked a libcurl for Swift programs")
+def test_built_libcurl_is_not_refused(sample, descriptor_set, grpc_server):
+    result = run(sample, descriptor_set, grpc_server.url, "Ada", allows_old=False, RPCURL_LIBCURL=str(SHARED_LIBCURL))
+    assert result.stdout.startswith("Hello, Ada!\n"), result.stdout
 
 
 def test_receives_failures(sample, descriptor_set):

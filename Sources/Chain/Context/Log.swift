@@ -19,11 +19,11 @@ public enum LogLevel: Int, Sendable, Comparable {
   public static func < (one: LogLevel, other: LogLevel) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// A line of an interceptor's log.
+/// A line of the log of an interceptor, or of a client.
 public struct LogRecord: Sendable, Equatable {
   /// The severity.
   public var level: LogLevel
-  /// The name of the interceptor or the plugin.
+  /// The name of the interceptor or the plugin; `client` for the client itself.
   public var source: String
   /// The text, one line.
   public var text: String

@@ -36,9 +36,9 @@ actor ClientLoop {
 
   /// Starts the thread, which retains the actor until `beginClose`.
   ///
-  /// - Parameter connectionLimit: The maximum number of connections to each server; nil for no limit.
-  nonisolated func start(connectionLimit: Int?) {
-    thread.start { self.assumeIsolated { $0.run(connectionLimit) } }
+  /// - Parameter options: Those of the client.
+  nonisolated func start(_ options: ClientOptions) {
+    thread.start { self.assumeIsolated { $0.run(options) } }
   }
 
   /// Runs `work` on the loop's thread, after all that was posted before.
@@ -132,10 +132,11 @@ actor ClientLoop {
 
   // MARK: The thread
 
-  private func run(_ connectionLimit: Int?) {
+  private func run(_ options: ClientOptions) {
     do throws(TransportError) {
       let client = try LoopClient()
-      if let connectionLimit { try client.loop.limitConnections(to: connectionLimit) }
+      client.loop.onOldLibcurl = options.oldLibcurlCheck()
+      if let limit = options.maxConnections { try client.loop.limitConnections(to: limit) }
       let news = news
       client.loop.beforeWait = {
         news.flush()

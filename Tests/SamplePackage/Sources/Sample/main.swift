@@ -1,4 +1,5 @@
 // Calls demo.v1.Demo through its own interceptor and a built-in one: Sample DESCRIPTOR-SET|reflection URL NAME
+import Glibc
 import RPCurlClient
 import RPCurlClientInterceptors
 import RPCurlClientSwiftProtobuf
@@ -19,9 +20,13 @@ guard CommandLine.argc == 4 else { throw RPCError(.invalidArgument, "three argum
 let source = CommandLine.arguments[1]
 let schema = source == "reflection" ? .reflection : try Schema(descriptorSet: source)
 let greeting = try BuiltIn("header", ["set": "x-greeting:hi"])
+var options = ClientOptions()
+// The tests also run where libcurl is older than 8.14.
+options.allowsOldLibcurl = getenv("ALLOWS_OLD_LIBCURL") != nil
 do {
-  try await withRPCClient(CommandLine.arguments[2], schema: schema, interceptors: [Tenant(), greeting]) {
-    client in
+  try await withRPCClient(
+    CommandLine.arguments[2], schema: schema, options: options, interceptors: [Tenant(), greeting]
+  ) { client in
     let reply = try await client.unary(
       "demo.v1.Demo/Hello", ["name": CommandLine.arguments[3]], timeout: .seconds(10))
     print(try reply.message["message"] as String)

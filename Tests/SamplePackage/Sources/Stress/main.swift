@@ -35,6 +35,7 @@ guard arguments.count == 6, let port = Int(arguments[3]), let calls = Int(argume
 else { exit(2) }
 var options = ClientOptions()
 options.maxConnections = 1
+options.allowsOldLibcurl = true
 let schema = try Schema(descriptorSet: arguments[1])
 try await withRPCClient("http://\(arguments[2]):\(port)", schema: schema, options: options) { client in
   let names = try await withThrowingTaskGroup(of: String.self) { group in
