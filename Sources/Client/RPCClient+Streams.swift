@@ -5,8 +5,8 @@ import RPCurlProtocols
 extension RPCClient {
   // MARK: Server streaming
 
-  /// Makes a server-streaming call with dynamic messages. Its method is found in the schema of the client for each call: ``Schema/method(_:)`` finds
-  /// it before.
+  /// Makes a server-streaming call with dynamic messages. Its method is found in the schema of the client for each call:
+  /// ``Schema/method(_:)`` finds it before.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
@@ -27,8 +27,8 @@ extension RPCClient {
       decode: method.decode)
   }
 
-  /// Makes a server-streaming call with dynamic messages. Its method is found in the schema of the client for each call: ``Schema/method(_:)`` finds
-  /// it before.
+  /// Makes a server-streaming call with dynamic messages. Its method is found in the schema of the client for each call:
+  /// ``Schema/method(_:)`` finds it before.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
@@ -90,8 +90,8 @@ extension RPCClient {
 
   // MARK: Client streaming
 
-  /// Makes a client-streaming call with dynamic messages. Its method is found in the schema of the client for each call: ``Schema/method(_:)`` finds
-  /// it before.
+  /// Makes a client-streaming call with dynamic messages. Its method is found in the schema of the client for each call:
+  /// ``Schema/method(_:)`` finds it before.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
@@ -116,8 +116,8 @@ extension RPCClient {
     }
   }
 
-  /// Makes a client-streaming call with dynamic messages. Its method is found in the schema of the client for each call: ``Schema/method(_:)`` finds
-  /// it before.
+  /// Makes a client-streaming call with dynamic messages. Its method is found in the schema of the client for each call:
+  /// ``Schema/method(_:)`` finds it before.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
@@ -228,8 +228,7 @@ extension RPCClient {
   /// response has not been read to its end, the call is canceled. When `body` throws, or the task is canceled, the call
   /// is canceled, and the request is not half-closed.
   ///
-  /// Its method is found in the schema of the client for each call: ``Schema/method(_:)`` finds
-  /// it before.
+  /// Its method is found in the schema of the client for each call: ``Schema/method(_:)`` finds it before.
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.

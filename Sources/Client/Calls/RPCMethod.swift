@@ -105,25 +105,25 @@ public protocol MethodKind: Sendable {
 }
 
 extension CallKind {
-  /// The kind of a ``UnaryMethod``.
+  /// The kind of a `UnaryMethod`.
   public enum Unary: MethodKind {
     /// `unary`.
     public static let kind = CallKind.unary
   }
 
-  /// The kind of a ``ServerStreamingMethod``.
+  /// The kind of a `ServerStreamingMethod`.
   public enum ServerStreaming: MethodKind {
     /// `serverStreaming`.
     public static let kind = CallKind.serverStreaming
   }
 
-  /// The kind of a ``ClientStreamingMethod``.
+  /// The kind of a `ClientStreamingMethod`.
   public enum ClientStreaming: MethodKind {
     /// `clientStreaming`.
     public static let kind = CallKind.clientStreaming
   }
 
-  /// The kind of a ``BidirectionalMethod``.
+  /// The kind of a `BidirectionalMethod`.
   public enum Bidirectional: MethodKind {
     /// `bidiStreaming`.
     public static let kind = CallKind.bidiStreaming
