@@ -927,13 +927,13 @@ def test_saved_scripts_omit_streams_that_failed(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "saved"
     lines = [
         'open FailStream {"code":5}', "wait 1", "expect count == 0", "open Chat", '{"text":"a"}', "receive",
-        'open FailStream {"code":5}', "wait 3", "expect status not_found",
+        'open FailStream {"code":5}', "wait 3", "expect status not_found", "expect stream 3 count == 0",
         'open FailStream {"code":5}', "open Chat", "wait 4", ":close 2", "wait 2", f"save {script}",
     ]  # fmt: skip
     run(rpcurl, grpc_server.url, lines=lines)
     assert script.read_text().splitlines()[2:] == [
         "open Chat", '{"text":"a"}', "receive", 'open FailStream {"code":5}', "wait 2", "expect status not_found",
-        "open Chat", ":close 1", "wait 1", "cancel 3",
+        "expect stream 2 count == 0", "open Chat", ":close 1", "wait 1", "cancel 3",
     ]  # fmt: skip
     assert rpcurl("run", script).code == 0
 

@@ -118,9 +118,11 @@ def test_last_is_not_the_response_before_a_failed_call(send, surface):
     assert "last.name: Find has no response; its status is not_found" in error
 
 
-def test_an_open_stream_without_response_keeps_the_last_response(rpcurl, grpc_server):
-    script = 'call Hello {"name":"Ada"}\nopen Chat\n{"text":"${last.name}"}\nreceive\n{"text":"${last.text}!"}\nwait\nprint last.status\nprint last[-1].text\n'
+def test_an_open_stream_is_the_last_call(rpcurl, grpc_server):
+    script = 'call Hello {"name":"Ada"}\nopen Chat {"text":"${last.name}"}\n{"text":"${last.name}"}\nreceive\n{"text":"${last.text}!"}\nwait\nprint last.status\nprint last[-1].text\n'
     result = rpcurl("session", "--format", "json", grpc_server.url, input=script)
+    # The second message has no value: the stream has no response yet, or one of another type.
+    assert result.err.startswith("rpcurl: last.name: ")
     texts = [json.loads(line)["text"] for line in result.out.splitlines()[1:3]]
     assert "Ada" in texts[0] and texts[0] + "!" in texts[1], result.err
     assert [json.loads(line) for line in result.out.splitlines()[3:]] == ["ok", texts[1]]

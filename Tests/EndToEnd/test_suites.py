@@ -342,6 +342,45 @@ def test_failed_call_of_shared_steps_has_its_place(suite, tmp_path):
     assert (failure["file"], failure["line"], failure["check"]) == (str(shared), 2, "status ok")
 
 
+def test_streams_are_checked_beside_other_calls(suite):
+    # The server sends as fast as it can: what is checked is what was received.
+    text = """
+test watches
+open Count {"from":1,"to":500}
+open Chat {"text":"hi"}
+call Hello {"name":"Ada"}
+expect .name == Ada
+receive
+expect .text =~ hi
+switch 1
+receive 2
+expect .number == 2
+expect count == 2
+expect stream 2 .text =~ hi
+call Hello {"name":"Eve"}
+expect stream 1 list .number == [1,2]
+set number = $last.name
+receive
+expect .number == 3
+wait 1
+expect count == 500
+expect status ok
+cancel 2
+expect status canceled
+expect stream 1 last .number == 500
+
+test fails
+open Count {"from":1,"to":3}
+call Hello {"name":"Ada"}
+wait
+expect stream 1 count == 4
+"""
+    result, tests, _ = suite(text)
+    assert tests["watches"]["outcome"] == "passed", tests["watches"]
+    ((failure,),) = [step["failures"] for step in tests["fails"]["steps"]]
+    assert (failure["check"], failure["got"]) == ("stream 1 count == 4", "3") and "Count" in failure["command"], failure
+
+
 def test_checks_are_about_calls_of_the_same_test(suite):
     tests = 'test a\ncall Hello {"name":"Ada"}\nexpect .name == "Ada"\ntest b\nexpect .name == "Bob"\n'
     _, events, _ = suite(tests)
@@ -570,7 +609,7 @@ def test_examples_of_the_manual(tmp_path, descriptor_set, grpc_server):
     (example,) = manual.examples("rpcurl-test.5")
     result = manual.run(example, tmp_path, descriptor_set, [("localhost:50051", grpc_server.address)])
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
-    assert result.stdout.startswith("6 passed in ")
+    assert result.stdout.startswith("7 passed in ")
 
 
 def test_progress_is_removed_before_other_output(rpcurl, tmp_path):

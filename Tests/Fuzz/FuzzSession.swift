@@ -58,7 +58,7 @@ private let structType: MessageType = {
 private final class Answer: LastCall {
   let title = "Call"
   let responseType = structType
-  let received = 1
+  let seen = 1
   let endStatus: StatusCode? = .ok
   let headers: Headers?
   let trailers: Headers? = Headers()
@@ -80,7 +80,7 @@ private func variables(_ value: String) -> SessionVariables {
   var variables = SessionVariables(functions, limitBytes: limitBytes) { name in name == "E" ? value : nil }
   try? variables.set("v", to: .string(value))
   if let json = try? JSONValue(parsing: Array(value.utf8)) { try? variables.set("w", to: json) }
-  variables.begin(Answer(value))
+  variables.last = Answer(value)
   return variables
 }
 

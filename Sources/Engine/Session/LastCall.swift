@@ -53,13 +53,13 @@ package enum SessionMessage {
   }
 }
 
-/// The last call of a session: `last`.
+/// The call of a session that `last` and checks are about: that of the last command about a call.
 package protocol LastCall: AnyObject {
   /// The name of the call in errors.
   var title: String { get }
   var responseType: MessageType { get }
-  /// The number of response messages.
-  var received: Int { get }
+  /// The number of response messages that commands see.
+  var seen: Int { get }
   /// A response message, counted from 0; nil if it is not kept.
   func response(_ number: Int) -> SessionMessage?
   /// The status; nil before the end of the call.
@@ -97,14 +97,14 @@ extension LastCall {
 
   private func message(_ number: Int?, _ reference: String) throws(LanguageError) -> SessionMessage {
     let number = number ?? -1
-    let index = number < 0 ? number.addingReportingOverflow(received).partialValue : number
-    guard (0..<received).contains(index) else {
+    let index = number < 0 ? number.addingReportingOverflow(seen).partialValue : number
+    guard (0..<seen).contains(index) else {
       let status = endStatus.map { "; its status is \($0.name)" } ?? ""
       throw LanguageError(
-        received == 0
+        seen == 0
           ? "\(reference): \(title) has no response\(status)"
-          : "\(reference): \(title) has \(received) response\(received == 1 ? "" : "s")",
-        hint: received == 0 ? "\"set NAME = $last.FIELD\" after a call keeps a value for later calls" : nil)
+          : "\(reference): \(title) has \(seen) response\(seen == 1 ? "" : "s")",
+        hint: seen == 0 ? "\"set NAME = $last.FIELD\" after a call keeps a value for later calls" : nil)
     }
     guard let message = response(index) else {
       throw LanguageError(

@@ -15,8 +15,12 @@ struct ScriptCheck {
   private var schema: SessionSchema
   /// The variables that are set; nil if a command may have set others.
   private var variables: Set<String>?
-  /// The response type of the last call, and whether `last` is a message of that call; nil if it is not known.
-  private var response: (type: MessageType, isLast: Bool)?
+  /// The response type of the last call; nil if it is not known.
+  private var response: MessageType?
+  /// The response type of the stream that `receive` waits for; nil if it is not known.
+  private var selected: MessageType?
+  /// The response types of all streams, by number; nil if a command may have opened others.
+  private var streams: [MessageType?]?
   /// Whether names are looked up in a schema of files.
   private let readsSchema: Bool
   /// Whether a row is given.
@@ -38,6 +42,9 @@ struct ScriptCheck {
     (self.session, state, schema) = (session, session.state, session.schema)
     self.readsSchema = readsSchema
     variables = Set(session.bindings.names).union(names)
+    var streams = [MessageType?](repeating: nil, count: session.streams.nextNumber - 1)
+    for stream in session.streams.all { stream.number.map { streams[$0 - 1] = stream.responseType } }
+    self.streams = streams
   }
 
   /// The check of the run of a test: it begins with what is known now, and has a row if `rows` is a file.
@@ -72,7 +79,10 @@ struct ScriptCheck {
   mutating func check(_ statement: SessionStatement) throws(Failure) {
     for value in statement.values { try check(value) }
     if let output = statement.output, let path = try literal(output) { written.insert(path) }
-    guard !statement.head.isEmpty else { return }
+    guard !statement.head.isEmpty else {
+      selected = current
+      return response = selected
+    }
     let (name, rest) = SessionVerb.parts(of: statement.head)
     let verb = try Session.verb(String(name))
     guard !verb.arguments.isEmpty || rest.isEmpty else { throw Self.usage(verb) }
@@ -134,8 +144,8 @@ struct ScriptCheck {
         throw Failure(error)
       }
     case .last(.message(_, let path?)):
-      guard let response, response.isLast, case .field? = path.steps.first else { return }
-      try check(".\(path) exists", response.type, of: "\(reference)")
+      guard let response, case .field? = path.steps.first else { return }
+      try check(".\(path) exists", response, of: "\(reference)")
     case .last, .request: return
     }
   }
@@ -158,6 +168,21 @@ struct ScriptCheck {
   // MARK: Commands
 
   private func check(condition text: String) throws(Failure) {
+    guard let named = CheckedStream(text) else { return try check(condition: text, of: response) }
+    let name = try SessionWords.split(named.name).first.flatMap { word throws(Failure) in try literal(word) }
+    try check(condition: named.check, of: name.flatMap(type(ofStream:)))
+  }
+
+  /// The response type of the stream that messages are sent to; nil if it may be one of several.
+  private var current: MessageType? { streams?.count == 1 ? streams?[0] : nil }
+
+  /// The response type of a stream; nil if it is not known.
+  private func type(ofStream name: String) -> MessageType? {
+    guard let streams, let number = Int(name), number > 0, number <= streams.count else { return nil }
+    return streams[number - 1]
+  }
+
+  private func check(condition text: String, of response: MessageType?) throws(Failure) {
     let condition: Condition
     do throws(LanguageError) {
       condition = try Condition(parsing: text, hasShortForm: true)
@@ -171,7 +196,7 @@ struct ScriptCheck {
     }
     guard let response, UnresolvedName.all(inBracketsOf: text).isEmpty else { return }
     do throws(LanguageError) {
-      try condition.check(against: response.type, files: session.goldenFiles)
+      try condition.check(against: response, files: session.goldenFiles)
     } catch {
       throw Failure(.input, what, error.reason, hint: error.hint)
     }
@@ -197,10 +222,18 @@ struct ScriptCheck {
     // Options of a call follow its method.
     let most = verb.arguments.contains(.symbol) || verb.acceptsMessages ? Int.max : usage.count
     guard isHeader ? words.count == 2 : (least...most).contains(words.count) else { throw Self.usage(verb) }
+    switch verb.subject {
+    case .stream, .streams: check(verb, stream: texts.first)
+    default: break
+    }
     guard let first = texts.first else { return }
     let last = texts[texts.count - 1]
     switch verb.name {
-    case "call", "open", "edit": try check(method: first, isCall: verb.name == "call")
+    case "call", "open", "edit":
+      try check(method: first)
+      guard verb.subject == .newStream else { return }
+      selected = response
+      streams?.append(response)
     case "unset" where !isHeader:
       if let first, variables?.remove(first) == nil, variables != nil {
         try check(.variable(FieldPath(steps: [.field(first)])))
@@ -212,6 +245,17 @@ struct ScriptCheck {
     }
   }
 
+  /// Notes that the last call is a stream.
+  ///
+  /// - Parameters:
+  ///   - verb: The command.
+  ///   - name: The number or the name of the stream, nil with values; nil for the current one, or for all.
+  private mutating func check(_ verb: SessionVerb, stream name: String??) {
+    guard name != nil || verb.subject == .stream else { return }
+    response = name.map { $0.flatMap(type(ofStream:)) } ?? current
+    if verb.name == "switch" { selected = response }
+  }
+
   private func check(_ verb: SessionVerb, choice: String?) throws(Failure) {
     guard case .choice(let names)? = verb.arguments.first, let choice, !names.contains(choice) else { return }
     guard let option = SessionState.settable.first(where: { $0.sessionVerb == verb.name }),
@@ -220,19 +264,19 @@ struct ScriptCheck {
     _ = try SessionState.argument(option.id, choice)
   }
 
-  private mutating func check(method text: String?, isCall: Bool) throws(Failure) {
+  private mutating func check(method text: String?) throws(Failure) {
     guard state.target != nil else { throw session.missingTarget(inScript: true) }
     response = nil
     guard let text else { return }
     let name = try Session.methodName(text)
     // A pipe is read once, by the run.
     guard readsSchema, !state.invocation.arguments.contains(where: \.isReadableOnce) else { return }
-    response = try schema.known(name, state.invocation).map { ($0.output, isCall) }
+    response = try schema.known(name, state.invocation)?.output
   }
 
   private mutating func check(source path: String?, keepsGoing: Bool) throws(Failure) {
     guard let path, !keepsGoing, path != "-", !written.contains(path), !scripts.contains(path) else {
-      (variables, response) = (nil, nil)
+      (variables, response, selected, streams) = (nil, nil, nil, nil)
       return
     }
     try check(file: path, .usage)
@@ -258,6 +302,7 @@ struct ScriptCheck {
       try check(interceptor: text)
     case "options": try check(options: SessionWords.split(text))
     case "sleep", "receive":
+      if verb.subject == .receivingStream { response = selected }
       guard let text = template.literal else { return }
       let isValid = verb.name == "sleep" ? Value.duration(text) != nil : text.isEmpty || (Int(text) ?? 0) > 0
       guard isValid else { throw Self.usage(verb) }

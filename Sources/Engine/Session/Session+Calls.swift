@@ -70,8 +70,8 @@ extension Session {
     let (stream, payloads) = try start(
       try plan(method, console.output, own), messages, number: streams.nextNumber, console.output, own)
     streams.add(stream)
+    select(stream)
     for payload in payloads { stream.send(payload) }
-    if !stream.acceptsMessages { streams.switchOn() }
     notice("is open", of: stream)
   }
 
@@ -80,7 +80,9 @@ extension Session {
     guard let stream = streams.current else {
       throw Failure(.usage, "", "no open stream accepts messages", hint: "open METHOD, or call METHOD {…}")
     }
-    for message in try values.flatMap({ try self.messages(of: $0) }) {
+    let messages = try values.flatMap { try self.messages(of: $0) }
+    select(stream)
+    for message in messages {
       if !stream.printer.wantsInput {
         guard try wait(until: { stream.printer.wantsInput || !stream.acceptsMessages }) else {
           handleSignal()
@@ -100,27 +102,45 @@ extension Session {
           error.status, stream.title, "the server's schema has changed since the stream was opened",
           hint: "open \(stream.plan.method.name)")
       }
-      if stream.isHalfClosed { streams.switchOn() }
     }
   }
 
   /// `close [N]`: half-closes a stream.
   package func halfClose(_ stream: SessionStream) {
     stream.halfClose()
-    if streams.current === stream { streams.switchOn() }
     notice("is half-closed", of: stream)
   }
 
-  /// `receive [COUNT]`: waits for responses of the current stream, or of the stream opened last.
+  /// Makes a stream the one that is received from, and the last call.
+  package func select(_ stream: SessionStream) {
+    streams.selected = stream
+    lastCall = stream
+  }
+
+  /// The stream that a command names, or the current one: it becomes the last call. Nil for one that has ended and is not
+  /// kept.
+  package func stream(named name: String?) throws(Failure) -> SessionStream? {
+    do throws(Failure) {
+      let stream = try streams.find(name)
+      lastCall = stream
+      return stream
+    } catch {
+      guard streams.hasEnded(name) else { throw error }
+      return nil
+    }
+  }
+
+  /// `receive [COUNT]`: waits for responses of the selected stream.
   package func receive(_ count: Int) throws {
-    let stream = try streams.receiving ?? streams.find(nil)
-    stream.awaited += min(count, Int.max - stream.awaited)
+    let stream = try streams.selected ?? streams.find(nil)
+    select(stream)
+    stream.step(over: count)
     let purpose = { "a response of \(stream.title); Ctrl-C stops waiting" }
     guard try wait(for: purpose, until: { stream.received >= stream.awaited || stream.isDone }) else {
       console.error.endEchoedLine()
       handleSignal()
       // After an interrupt, do not wait for these responses again.
-      stream.awaited = stream.received
+      stream.endStep()
       throw Failure(.input, stream.title, "interrupted before the response arrived")
     }
     guard stream.received >= stream.awaited else {
@@ -158,9 +178,8 @@ extension Session {
     return stream
   }
 
-  /// Makes the call of a response the last one, and reports fields that the schema lacks.
+  /// Reports fields of a response that the schema lacks.
   private func received(_ message: SessionMessage, on stream: SessionStream) {
-    bindings.receive(on: stream)
     observer?.exchanged(message, isRequest: false, on: stream)
     stamp("response \(stream.received)", stream)
     // One look at each hundredth message is enough for a long stream: the server is the same.
@@ -227,8 +246,7 @@ extension Session {
       throw error
     }
     record.calls(stream.saved)
-    checkedStream = stream
-    bindings.begin(stream)
+    lastCall = stream
     secrets.add(of: stream.plan)
     observer?.began(stream)
     stream.start(call)

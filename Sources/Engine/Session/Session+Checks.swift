@@ -7,35 +7,59 @@ import RPCurlProtocols
 extension Session {
   package static let checkEntries: [SessionVerb] = [
     SessionVerb(
-      "expect CHECK", "check the status, metadata, messages or time of the last call", [.condition],
+      "expect [stream N] CHECK",
+      "check the status, metadata, messages or time of the last call, or of a stream",
+      [.condition],
       about: .checkedCall, saving: .always, secrets: .ofCheck, mayFollowFailure: true,
       details: """
         Examples: expect status not_found; expect .user.name == "Ada"; expect header content-type =~ grpc; \
-        expect count == 3; expect latency < 100ms. rpcurl-test(5) describes all checks.
+        expect count == 3; expect latency < 100ms; expect stream 2 .number == 5. rpcurl-test(5) describes all checks.
         """
     ) { session, arguments in try session.expect(arguments.rest) }
   ]
 
   private func expect(_ text: String) throws(Failure) {
-    guard let stream = checkedStream else {
+    let named = CheckedStream(text)
+    let stream = try named.map { named throws(Failure) in
+      try streams.find(bindings.expand(argument: named.name))
+    }
+    guard let stream = stream ?? lastCall else {
       throw Failure(.usage, "expect", "no call was made", hint: "call METHOD {…}, then expect CHECK")
     }
-    let check = try bindings.condition(text)
+    let check = try bindings.condition(named?.check ?? text)
+    let name = (named.map { "stream \($0.name) " } ?? "") + check.text
     guard stream.isDone || !check.isAboutEnd else {
       throw Failure(
-        .input, "expect \(check.text)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
+        .input, "expect \(name)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
       )
     }
     try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inBracketsOf: check.text))
     goldenFiles.waitLimit = waitLimit
     let outcome = check.evaluate(try stream.result(), files: goldenFiles)
     if check.isAboutStatus { acceptFailures(of: stream, checkHolds: outcome == .holds) }
-    if observer?.checked(check, outcome) == true { return }
+    if observer?.checked(name, outcome, of: stream) == true { return }
     switch outcome {
     case .holds: tick()
-    case .invalid(let reason, let hint): throw Failure(.input, "expect \(check.text)", reason, hint: hint)
-    case .fails(let mismatch): throw Failure(.assertion, "expect \(check.text)", "\(mismatch)")
+    case .invalid(let reason, let hint): throw Failure(.input, "expect \(name)", reason, hint: hint)
+    case .fails(let mismatch): throw Failure(.assertion, "expect \(name)", "\(mismatch)")
     }
+  }
+}
+
+/// The arguments of a check of a stream: `stream N CHECK`.
+struct CheckedStream {
+  /// The number or the name of the stream, with values not replaced.
+  let name: String
+  let check: String
+
+  /// Nil for a check of the last call.
+  init?(_ text: some StringProtocol) {
+    let text = String(text).droppingScalars(while: \.properties.isWhitespace)
+    let (word, rest) = SessionVerb.parts(of: text)
+    guard word == "stream" else { return nil }
+    let name = rest.prefixOfScalars { !$0.properties.isWhitespace }
+    self.name = String(name)
+    check = String(rest[name.endIndex...].droppingScalars(while: \.properties.isWhitespace))
   }
 }
 

@@ -127,6 +127,6 @@ extension Session {
         head: "call \(plan.name)", values: statement.values, output: nil, options: [], command: nil,
         text: command,
         recorded: command))
-    if failures.last?.stream !== checkedStream { record.add(command) }
+    if failures.last?.stream !== lastCall { record.add(command) }
   }
 }

@@ -121,8 +121,8 @@ extension Session: SessionKnowledge {
   /// The keys of the attributes of calls.
   package var attributeKeys: [String] { state.attributes.map(SessionState.key).sorted() }
 
-  package var openStreams: [(number: Int, note: String)] {
-    streams.open.compactMap { stream in stream.number.map { ($0, stream.summary) } }
+  package var openStreams: [(number: Int, note: String, response: MessageType?)] {
+    streams.open.compactMap { stream in stream.number.map { ($0, stream.summary, stream.responseType) } }
   }
 
   package var scope: LanguageScope {

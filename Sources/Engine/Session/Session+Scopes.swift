@@ -7,8 +7,7 @@ extension Session {
       let bindings: SessionVariables
       let record: SessionRecord
       let streams: SessionStreams
-      /// The call that checks apply to.
-      let checked: SessionStream?
+      let lastCall: SessionStream?
     }
 
     fileprivate let state: SessionState
@@ -18,12 +17,12 @@ extension Session {
   /// Begins a scope.
   ///
   /// - Parameter keepsVariables: Whether variables that are set within the scope stay, the record of its commands, its
-  ///   streams, and the call that checks apply to. Otherwise checks apply to calls of the scope and to open streams only.
+  ///   streams, and the last call. Otherwise the last call is one of the scope, or a stream that is open.
   package func beginScope(keepsVariables: Bool) -> Scope {
     chain.keep()
     guard !keepsVariables else { return Scope(state: state, kept: nil) }
-    let kept = Scope.Kept(bindings: bindings, record: record, streams: streams, checked: checkedStream)
-    checkedStream = streams.open.last
+    let kept = Scope.Kept(bindings: bindings, record: record, streams: streams, lastCall: lastCall)
+    lastCall = streams.open.last { $0 === streams.selected } ?? streams.open.last
     return Scope(state: state, kept: kept)
   }
 
@@ -34,7 +33,7 @@ extension Session {
   package func end(_ scope: Scope) throws {
     if let kept = scope.kept {
       cancelAll("the test has ended", except: kept.streams.open)
-      (bindings, record, checkedStream) = (kept.bindings, kept.record, kept.checked)
+      (bindings, record, lastCall) = (kept.bindings, kept.record, kept.lastCall)
       streams.restore(kept.streams)
     }
     chain.restore()

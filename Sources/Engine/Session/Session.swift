@@ -37,8 +37,8 @@ package final class Session {
   package var streams = SessionStreams()
   /// The call that the prompt waits for.
   package var foreground: SessionStream?
-  /// The call that checks apply to: the last one that began.
-  package internal(set) var checkedStream: SessionStream?
+  /// The call that `last` and checks are about: that of the last command about a call.
+  package internal(set) var lastCall: SessionStream? { didSet { bindings.last = lastCall } }
   /// Follows the commands and calls; nil if what fails ends the script.
   package weak var observer: (any SessionObserver)?
   /// The files that checks compare responses with.

@@ -92,7 +92,7 @@ extension Session {
       }
     } catch let failure as Failure { throw failure.inSession }
     if verb.subject == .newCall || verb.isCheck,
-      let failed = failures.lastIndex(where: { $0.stream === checkedStream && $0.stream.number == nil })
+      let failed = failures.lastIndex(where: { $0.stream === lastCall && $0.stream.number == nil })
     {
       // Recorded with the call, once a check of its status holds.
       if verb.isCheck { failures[failed].texts.append(statement.recorded) }
@@ -100,7 +100,7 @@ extension Session {
     }
     guard verb.saving == .always || verb.saving == .withWords && !rest.isEmpty else { return }
     record.add(
-      statement.recorded, of: verb.subject == .newStream ? streams.latest?.saved : call,
+      statement.recorded, of: verb.subject == .newStream ? streams.selected?.saved : call,
       isNumbered: isNumbered)
   }
 
@@ -109,8 +109,12 @@ extension Session {
     of verb: SessionVerb, _ arguments: SessionArguments
   ) -> (call: SavedCall?, isNumbered: Bool) {
     switch verb.subject {
-    case .checkedCall: return (checkedStream?.saved, false)
-    case .receivingStream: return (streams.receiving?.saved, false)
+    case .checkedCall:
+      guard let name = CheckedStream(arguments.rest)?.name, let stream = try? streams.find(name) else {
+        return (lastCall?.saved, false)
+      }
+      return (stream.saved, true)
+    case .receivingStream: return (streams.selected?.saved, false)
     case .stream, .streams:
       if let word = arguments.words.first {
         let number = Int(word) ?? (try? streams.find(word))?.number
@@ -244,22 +248,20 @@ extension Session {
       session.console.output.write(Array(lines.joined().utf8))
     },
     SessionVerb(
-      "switch N", "make this the current stream, which messages are sent on", [.stream], about: .stream,
+      "switch N", "make this the stream of receive, checks and messages", [.stream], about: .stream,
       saving: .always
     ) {
       session, arguments in
       let stream = try session.streams.find(arguments.only())
-      guard stream.acceptsMessages else {
-        throw Failure(.usage, stream.title, "the stream accepts no more messages")
-      }
-      session.streams.makeCurrent(stream)
+      session.select(stream)
+      if !stream.acceptsMessages { session.notice("accepts no more messages", of: stream) }
     },
     SessionVerb(
       "close [N]", "half-close a stream: no more messages follow", [.stream], about: .stream, saving: .always
     ) { session, arguments in
-      let number = try arguments.atMostOne()
-      if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
-      let stream = try session.streams.find(number)
+      guard let stream = try session.stream(named: arguments.atMostOne()), !stream.isDone else {
+        return session.notice("the stream has already ended")
+      }
       guard stream.acceptsMessages else {
         throw Failure(.usage, stream.title, "the stream is already half-closed")
       }
@@ -267,9 +269,9 @@ extension Session {
     },
     SessionVerb("cancel [N]", "cancel a stream", [.stream], about: .stream, saving: .always) {
       session, arguments in
-      let number = try arguments.atMostOne()
-      if session.streams.hasEnded(number) { return session.notice("the stream has already ended") }
-      let stream = try session.streams.find(number)
+      let stream = try session.stream(named: arguments.atMostOne())
+      defer { stream?.showAll() }
+      guard let stream, !stream.isDone else { return session.notice("the stream has already ended") }
       session.cancel(stream, "canceled")
       try session.waitForEnd(of: [stream])
     },
@@ -277,8 +279,9 @@ extension Session {
       "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], about: .receivingStream,
       saving: .always,
       details: """
-        For scripts: last is then the last of these responses. On a terminal, responses are shown as they arrive. \
-        Ctrl-C stops waiting.
+        The stream is the one that was opened, switched to, sent on or received from last. For scripts: until wait or \
+        cancel, last and checks are about the responses that were waited for, and not about those that have arrived \
+        since. On a terminal, responses are shown as they arrive. Ctrl-C stops waiting.
         """
     ) { session, arguments in
       let text = try session.bindings.expand(argument: arguments.rest)
@@ -299,11 +302,12 @@ extension Session {
       "wait [N]", "half-close a stream and wait for its end (default: all)", [.stream], about: .streams,
       saving: .always, mayFollowFailure: true
     ) { session, arguments in
-      let number = try arguments.atMostOne()
-      if session.streams.hasEnded(number) { return }
-      let awaited = try number.map { [try session.streams.find($0)] } ?? session.streams.open
+      let awaited =
+        try arguments.atMostOne().map { [try session.stream(named: $0)].compactMap(\.self) }
+        ?? session.streams.all
       for stream in awaited where stream.acceptsMessages { session.halfClose(stream) }
       try session.waitForEnd(of: awaited)
+      for stream in awaited { stream.showAll() }
     },
   ]
 }

@@ -17,8 +17,8 @@ package protocol SessionKnowledge: AnyObject {
   var interceptorNames: [String] { get }
   /// The keys of the attributes of calls, in order.
   var attributeKeys: [String] { get }
-  /// The numbers of the open streams, with a short description.
-  var openStreams: [(number: Int, note: String)] { get }
+  /// The numbers of the open streams, with a short description and the type of their responses.
+  var openStreams: [(number: Int, note: String, response: MessageType?)] { get }
   /// What values, paths and conditions can name: the variables, and the last call.
   var scope: LanguageScope { get }
   /// Fetches the schema, which may involve a request to the server, and prints an error if that fails. Then calls

@@ -18,8 +18,12 @@ package protocol SessionObserver: AnyObject {
   func exchanged(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream)
   /// A call has ended and is printed.
   func ended(_ stream: SessionStream)
-  /// A check was made.
+  /// A check of a call was made.
   ///
+  /// - Parameters:
+  ///   - check: The check, without `expect`.
+  ///   - outcome: The outcome.
+  ///   - stream: The call.
   /// - Returns: Whether the observer deals with a check that does not hold; otherwise the command fails.
-  func checked(_ check: Condition, _ outcome: ConditionOutcome) -> Bool
+  func checked(_ check: String, _ outcome: ConditionOutcome, of stream: SessionStream) -> Bool
 }

@@ -72,8 +72,15 @@ package struct SessionRecord {
     return recorded.filter { $0.call?.isOmittedStream != true }.map { line in
       guard line.isNumbered, let number = line.call?.number else { return line.text }
       let new = number - omitted.count { $0 < number }
-      return new == number ? line.text : "\(line.text.prefixOfScalars { !$0.properties.isWhitespace }) \(new)"
+      return new == number ? line.text : Self.line(line.text, ofStream: new)
     }
+  }
+
+  /// A command about a stream, with another number of the stream.
+  private static func line(_ text: String, ofStream number: Int) -> String {
+    let verb = text.prefixOfScalars { !$0.properties.isWhitespace }
+    return CheckedStream(text[verb.endIndex...]).map { "\(verb) stream \(number) \($0.check)" }
+      ?? "\(verb) \(number)"
   }
 
   /// The number that a stream has in a script of session commands.

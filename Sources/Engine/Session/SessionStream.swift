@@ -22,10 +22,13 @@ package final class SessionStream {
   package var sent = 0
   /// The number of responses received, and of those that `receive` waited for.
   package private(set) var received = 0
-  package var awaited = 0
+  package private(set) var awaited = 0
+  /// Whether commands see the responses that `receive` waited for, and not those that have arrived since. What a script
+  /// sees then does not depend on how fast the server is.
+  private var isStepped = false
   /// The responses that checks look at: the first ones, and the last one.
   private var kept: [SessionMessage] = []
-  private var keptBytes = 0
+  fileprivate private(set) var keptBytes = 0
   private var last: SessionMessage?
   /// The record of the call.
   package var saved: SavedCall?
@@ -70,6 +73,21 @@ package final class SessionStream {
     kept.append(message)
   }
 
+  /// The number of responses that commands see.
+  package var seen: Int { isStepped ? min(awaited, received) : received }
+
+  /// Waits for more responses: commands see no others.
+  package func step(over count: Int) {
+    awaited += min(count, Int.max - awaited)
+    isStepped = true
+  }
+
+  /// Waits no longer for responses that have not arrived.
+  package func endStep() { awaited = min(awaited, received) }
+
+  /// Lets commands see all responses that have arrived.
+  package func showAll() { isStepped = false }
+
   /// A response, counted from 0; nil if it is not kept.
   package func response(_ number: Int) -> SessionMessage? {
     kept.indices.contains(number) ? kept[number] : number == received - 1 ? last : nil
@@ -87,16 +105,16 @@ package final class SessionStream {
     result.trailers = end?.trailers ?? Headers()
     result.latency = printer.elapsed ?? .zero
     result.redaction = printer.redaction
-    for message in kept {
+    for message in kept.prefix(seen) {
       do throws(Failure) {
         result.add(try message.message())
       } catch {
         guard end?.error != nil else { throw error }
       }
     }
-    if received > kept.count {
-      result.last = try last?.message()
-      result.count = received
+    if seen > kept.count {
+      result.last = seen == received ? try last?.message() : nil
+      result.count = seen
     }
     return result
   }
@@ -175,26 +193,34 @@ extension SessionStream: LastCall {
 
 /// The streams of a session.
 package struct SessionStreams {
+  /// The limits of the streams that have ended and can be named.
+  private static let endedLimit = (count: 100, bytes: 64 << 20)
+
   /// The open streams, by number.
   package private(set) var open: [SessionStream] = []
-  /// The stream that messages are sent to.
-  package private(set) var current: SessionStream?
-  /// The stream that was opened last; it may have ended.
-  package private(set) var latest: SessionStream?
+  /// The streams that have ended, as many as are kept.
+  private var ended: [SessionStream] = []
+  /// The stream that was opened, switched to, sent on or received from last: `receive` waits for its responses. It may
+  /// have ended.
+  package var selected: SessionStream?
   private var lastNumber = 0
 
-  /// The stream whose responses `receive` waits for.
-  package var receiving: SessionStream? { current ?? open.last ?? latest }
+  /// The stream that messages are sent to.
+  package var current: SessionStream? {
+    if let selected, selected.acceptsMessages { return selected }
+    return open.last(where: \.acceptsMessages)
+  }
+
+  /// The open streams, and those that have ended, as many as are kept.
+  package var all: [SessionStream] { open + ended }
 
   /// The number of the next stream.
   package var nextNumber: Int { lastNumber + 1 }
 
-  /// Adds a stream and makes it the current one.
+  /// Adds a stream.
   package mutating func add(_ stream: SessionStream) {
     lastNumber += 1
     open.append(stream)
-    current = stream
-    latest = stream
   }
 
   /// Whether the stream with this number has ended.
@@ -208,31 +234,26 @@ package struct SessionStreams {
     guard open.contains(where: \.isDone) else { return [] }
     let done = open.filter(\.isDone)
     open.removeAll(where: \.isDone)
-    if let current, done.contains(where: { $0 === current }) { switchOn() }
+    ended += done
+    while ended.count > Self.endedLimit.count
+      || ended.count > 1 && ended.reduce(0, { $0 + $1.keptBytes }) > Self.endedLimit.bytes
+    {
+      ended.removeFirst()
+    }
     return done
   }
 
-  /// Makes another stream that accepts messages the current one, if there is one.
-  package mutating func switchOn() {
-    current = open.last { $0.acceptsMessages }
-  }
-
-  /// Returns to the current stream and the numbers of an earlier time. Streams that have ended since then remain so.
+  /// Returns to the streams of an earlier time. Those that have ended since then remain so.
   package mutating func restore(_ earlier: SessionStreams) {
-    let open = open
+    let (open, ended) = (open, ended)
     self = earlier
     self.open = open
-    if current?.acceptsMessages != true { switchOn() }
-  }
-
-  /// Makes a stream the current one.
-  package mutating func makeCurrent(_ stream: SessionStream) {
-    current = stream
+    self.ended = ended.filter { ($0.number ?? 0) < earlier.nextNumber }
   }
 
   /// The stream with this number or name, such as `Chat[1]`; the current stream for nil.
   ///
-  /// - Throws: `Failure` if it is not open.
+  /// - Throws: `Failure` if there is none, or if it has ended and is not kept.
   package func find(_ text: String?) throws(Failure) -> SessionStream {
     guard let text else {
       guard let stream = current ?? open.last else {
@@ -240,10 +261,11 @@ package struct SessionStreams {
       }
       return stream
     }
-    guard let stream = open.first(where: { $0.number.map(String.init) == text || $0.title == text }) else {
+    guard let stream = all.first(where: { $0.number.map(String.init) == text || $0.title == text }) else {
       let names = open.map(\.title).joined(separator: ", ")
       throw Failure(
-        .usage, text, "no such stream is open", hint: names.isEmpty ? nil : "open streams: \(names)")
+        .usage, text, hasEnded(text) ? "the stream has ended, and is not kept" : "no such stream is open",
+        hint: names.isEmpty ? nil : "open streams: \(names)")
     }
     return stream
   }

@@ -15,10 +15,8 @@ package struct SessionVariables {
     let isFromServer: Bool
   }
 
-  /// The call that began last, or whose response arrived last; nil before the first one.
-  package private(set) var last: (any LastCall)?
-  /// The last call before it, while it is open and has no response.
-  private var answered: (any LastCall)?
+  /// The call of the last command about a call; nil before the first one.
+  package var last: (any LastCall)?
   /// The last request message.
   package var request: SessionMessage?
   /// The row of the test that runs; nil if it has none.
@@ -95,23 +93,6 @@ package struct SessionVariables {
       case .element, .call: isFromServer(expression.parts)
       }
     }
-  }
-
-  /// Makes a call that begins the last one.
-  package mutating func begin(_ call: any LastCall) {
-    answered = lastAnswered
-    last = call
-  }
-
-  /// Makes a call with a new response the last one.
-  package mutating func receive(on call: any LastCall) {
-    (last, answered) = (call, nil)
-  }
-
-  /// The call whose messages `last` has. A stream that was opened has none at first, and it has not failed.
-  private var lastAnswered: (any LastCall)? {
-    guard let last, last.received == 0, last.endStatus == nil else { return last }
-    return answered ?? last
   }
 
   // MARK: Templates
@@ -212,7 +193,7 @@ extension SessionVariables: TemplateValues {
       }
       return .string(value)
     case .last(let value):
-      guard let last = value.isMessage ? lastAnswered : last else {
+      guard let last else {
         throw LanguageError("\(reference): no call was made yet", hint: "call METHOD")
       }
       return try last.value(of: value, "\(reference)")
@@ -235,11 +216,6 @@ extension SessionVariables: TemplateValues {
   }
 }
 
-extension CallValue {
-  /// Whether it is of a message.
-  fileprivate var isMessage: Bool { if case .message = self { true } else { false } }
-}
-
 // MARK: Completion
 
 extension SessionVariables {
@@ -247,8 +223,8 @@ extension SessionVariables {
   package var scope: LanguageScope {
     var scope = LanguageScope(statuses: .codes, environment: EnvironmentVariables.names)
     scope.variables = own.keys.sorted()
-    scope.types = lastAnswered.map { [$0.responseType] } ?? []
-    let message = lastAnswered.flatMap { $0.received > 0 ? $0.response($0.received - 1) : nil }
+    scope.types = last.map { [$0.responseType] } ?? []
+    let message = last.flatMap { $0.seen > 0 ? $0.response($0.seen - 1) : nil }
       .flatMap { try? $0.message() }
     scope.last = last.map { last in
       LanguageScope.Call(

@@ -80,7 +80,12 @@ extension WrittenSecrets {
       return "\(statement.recorded) | \(mistyped(command))"
     case .guessed: return mistyped(line)
     case .named: return named(line) ?? line
-    case .ofCheck: return rest.hasPrefix("header") || rest.hasPrefix("trailer") ? named(line) ?? line : line
+    case .ofCheck:
+      if let check = CheckedStream(rest)?.check {
+        let written = self.line("\(name) \(check)").dropFirst(name.utf8.count + 1)
+        return String(line[..<line.utf8.index(line.endIndex, offsetBy: -check.utf8.count)]) + written
+      }
+      return rest.hasPrefix("header") || rest.hasPrefix("trailer") ? named(line) ?? line : line
     case .settings: return settings(line)
     case .options:
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }

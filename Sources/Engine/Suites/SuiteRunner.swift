@@ -367,16 +367,14 @@ extension SuiteRunner: SessionObserver {
     if let end = stream.printer.end { coverage?.end(stream.plan, end.code) }
   }
 
-  func checked(_ check: Condition, _ outcome: ConditionOutcome) -> Bool {
+  func checked(_ check: String, _ outcome: ConditionOutcome, of stream: SessionStream) -> Bool {
     switch outcome {
     case .holds: return true
     case .invalid: return false
     case .fails(let mismatch):
-      guard let stream = session.checkedStream else { return false }
       step?.fail(
-        at: session.place ?? here, check: check.text, expected: mismatch.expected, got: mismatch.got,
-        diff: mismatch.diff,
-        of: stream)
+        at: session.place ?? here, check: check, expected: mismatch.expected, got: mismatch.got,
+        diff: mismatch.diff, of: stream)
       return true
     }
   }

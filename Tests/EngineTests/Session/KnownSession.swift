@@ -12,7 +12,9 @@ final class KnownSession: SessionKnowledge {
   var currentRequestType: MessageType?
   let attributeKeys = ["tenant", "tier"]
   let interceptorNames = ["retry", "sign"]
-  let openStreams = [(number: 2, note: "shop.Orders/Watch open, 0 received"), (number: 12, note: "")]
+  var openStreams: [(number: Int, note: String, response: MessageType?)] {
+    [(2, "shop.Orders/Watch open, 0 received", responseType(of: "Watch")), (12, "", nil)]
+  }
 
   init() throws {
     pool = try ShopSchema.pool()

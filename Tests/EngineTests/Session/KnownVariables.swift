@@ -46,7 +46,7 @@ final class KnownCall: LastCall {
     trailers = status.map { _ in Headers([("x-end", "z")]) }
   }
 
-  var received: Int { responses.count }
+  var seen: Int { responses.count }
 
   func response(_ number: Int) -> SessionMessage? {
     // One in the middle is not kept.

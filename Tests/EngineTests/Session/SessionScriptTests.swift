@@ -6,10 +6,12 @@ import Testing
 
 @testable import RPCurlEngine
 
-/// Scripts that run without a server: `Find` fails, the stream of `Watch` fails after a response, and `Place` succeeds.
+/// Scripts that run without a server: `Find` fails, the stream of `Watch` fails after a response, or has three, and `Place`
+/// succeeds.
 struct SessionScriptTests {
   private static let stubs = """
     {"method":"*/Find","response":{"status":"not_found"}}
+    {"method":"*/Watch","request":{"text":"abc"},"response":{"messages":[{"id":"a"},{"id":"b"},{"id":"c"}]}}
     {"method":"*/Watch","response":{"messages":[{"id":"w"}],"status":"aborted"}}
     {"method":"*/Place","response":{"message":{"id":"${request.id}"}}}
     """
@@ -66,5 +68,66 @@ struct SessionScriptTests {
     #expect((failure?.status ?? .success).rawValue == status)
     let message = failure?.message.map { "\($0.what): \($0.why)" } ?? ""
     #expect(message.contains(why), "\(message)")
+  }
+
+  /// What `last` and checks are about, if `abc` opens a stream with three responses, and `p` makes another call.
+  @Test(
+    arguments: [
+      // The stream that is received from, and the responses that were waited for, also if all have arrived.
+      ["abc", "p", "expect .id == p", "receive", "expect .id == a", "expect count == 1", "=a"],
+      [
+        "abc", "receive", "expect .id == a", "p", "expect .id == p", "=p", "receive", "expect .id == b", "=b",
+      ],
+      [
+        "abc", "receive 2", "expect list .id == [\"a\",\"b\"]", "expect every .id != c",
+        "expect first .id == a",
+      ],
+      ["abc", "receive", "wait", "expect count == 3", "expect .id == c", "=c", "expect status ok"],
+      ["abc", "receive", "p", "wait 1", "expect count == 3", "expect .id == c"],
+      ["abc", "receive 3", "p", "cancel 1", "expect count == 3", "=c"],
+      // The stream that is switched to, also if it has ended.
+      ["abc", "abc", "receive 2", "switch 1", "receive", "expect .id == a", "=a"],
+      ["abc", "abc", "receive", "p", "switch 2", "expect .id == a", "receive", "expect .id == b"],
+      // Other calls do not change which stream is received from.
+      [
+        "abc", "abc", "switch 1", "p", "receive", "wait 2", "expect stream 2 count == 3",
+        "expect stream 1 count == 1",
+      ],
+      // A stream that a check names.
+      [
+        "abc", "p", "wait", "expect stream 1 count == 3", "expect stream Watch[1] .id == c",
+        "expect .id == p", "=p",
+      ],
+      ["abc", "receive", "p", "set n = 1", "expect stream $n .id == a"],
+    ])
+  func lastCallIsThatOfTheLastCommandAboutOne(_ lines: [String]) throws {
+    let script = lines.map { line in
+      switch line {
+      case "abc": "open Watch {\"text\":\"abc\"}"
+      case "p": "call Place {\"id\":\"p\"}"
+      default: line.hasPrefix("=") ? "expect $last.id == \(line.dropFirst())" : line
+      }
+    }
+    directory.write("a", script.joined(separator: "\n").utf8)
+    let (output, failure) = try run()
+    #expect(failure == nil, "\(failure?.message.map { "\($0.what): \($0.why)" } ?? "") after \(output)")
+  }
+
+  @Test(
+    arguments: [
+      (["expect count == 1"], "line 1: expect: no call was made"),
+      (
+        ["open Watch {\"text\":\"abc\"}", "receive", "expect count == 2"],
+        "line 3: expect count == 2: expected 2, got 1"
+      ),
+      (["call Place", "expect stream 1 count == 1"], "line 2: 1: no such stream is open"),
+      (["call Place", "expect stream"], "line 2: expect: missing condition"),
+      (["open Watch {}", "expect stream 1 .ident == 1"], "line 2: expect .ident == 1: "),
+      (["open Watch {}", "print $last.ident"], "line 2: last.ident: "),
+    ])
+  func refusesChecksWithoutACall(_ lines: [String], _ why: String) throws {
+    directory.write("a", lines.joined(separator: "\n").utf8)
+    let message = try #require(try run().failure?.message)
+    #expect("\(message.what): \(message.why)".contains(why), "\(message.what): \(message.why)")
   }
 }

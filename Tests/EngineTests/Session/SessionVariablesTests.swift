@@ -11,7 +11,7 @@ struct SessionVariablesTests {
   private func variables() throws -> SessionVariables {
     var variables = SessionVariables.known { ["HOME_TOWN": "Lon\"don", "TRICK": "${env.HOME_TOWN}"][$0] }
     let json = #"{"id": "a\"b", "itemCount": 3, "status": "OPEN", "parts": [{"id": "p0"}, {"id": "p1"}]}"#
-    variables.begin(try KnownCall([#"{"id": "first"}"#, json]))
+    variables.last = try KnownCall([#"{"id": "first"}"#, json])
     variables.row = try JSONValue(parsing: Array(#"{"key": "k1", "tags": ["x", "y"]}"#.utf8))
     try variables.set("list", to: JSONValue(parsing: Array(#"[1, {"k": "v"}, "s"]"#.utf8)))
     try variables.set("n", to: JSONValue(parsing: Array("-1.50".utf8)))
@@ -99,12 +99,12 @@ struct SessionVariablesTests {
 
   @Test func lastIsNeverTheAnswerOfAnEarlierCall() throws {
     var variables = try variables()
-    variables.begin(try KnownCall([], .notFound))
+    variables.last = try KnownCall([], .notFound)
     var failure = try #require(throws: Failure.self) { try variables.expand(json: "$last.id") }
     #expect(failure.message?.why == "last.id: Place has no response; its status is not_found")
     #expect(try variables.expand(word: "$last.status") == "not_found")
     // An open stream.
-    variables.begin(try KnownCall([#"{"id": "a"}"#], nil))
+    variables.last = try KnownCall([#"{"id": "a"}"#], nil)
     #expect(try variables.expand(word: "$last.id") == "a")
     for reference in ["$last.status", "$last.detail.ErrorInfo.reason"] {
       failure = try #require(throws: Failure.self) { try variables.expand(json: reference) }
@@ -117,19 +117,6 @@ struct SessionVariablesTests {
     #expect(failure.message?.why == "last: no call was made yet")
   }
 
-  @Test func streamsWithoutResponseKeepTheLastResponse() throws {
-    var variables = try variables()
-    for stream in [try KnownCall([], nil), try KnownCall([], nil)] { variables.begin(stream) }
-    #expect(try variables.expand(word: "$last[0].id") == "first")
-    #expect(throws: Failure.self) { try variables.expand(word: "$last.status") }
-    variables.begin(try KnownCall([], .notFound))
-    #expect(throws: Failure.self) { try variables.expand(word: "$last[0].id") }
-    variables.begin(try KnownCall([], nil))
-    #expect(throws: Failure.self) { try variables.expand(word: "$last[0].id") }
-    variables.receive(on: try KnownCall([#"{"id": "next"}"#], nil))
-    #expect(try variables.expand(word: "$last.id") == "next")
-  }
-
   @Test func readsDetailsByTheEndOfTheirTypes() throws {
     let info = try #require(WellKnownMessages.type("google.rpc.ErrorInfo"))
     let detail = StatusDetail(
@@ -138,7 +125,7 @@ struct SessionVariablesTests {
     )
     let unknown = StatusDetail(typeName: "shop.Unknown", value: [])
     var variables = SessionVariables.known()
-    variables.begin(try KnownCall([], .aborted, details: [unknown, detail]))
+    variables.last = try KnownCall([], .aborted, details: [unknown, detail])
     #expect(try variables.expand(word: "$last.detail.ErrorInfo.reason") == "OUT")
     #expect(try variables.expand(word: #"${last.detail[google.rpc.ErrorInfo].metadata["a.b"]}"#) == "c")
     let failure = try #require(throws: Failure.self) { try variables.expand(word: "$last.detail.Unknown") }
@@ -150,7 +137,7 @@ struct SessionVariablesTests {
 
   @Test func keepsTheLastResponseOfMany() throws {
     var variables = SessionVariables.known()
-    variables.begin(try KnownCall((0..<5).map { #"{"id": "\#($0)"}"# }))
+    variables.last = try KnownCall((0..<5).map { #"{"id": "\#($0)"}"# })
     #expect(try variables.expand(word: "$last.id") == "4")
     #expect(try variables.expand(word: "$last[2].id") == "2")
     let failure = try #require(throws: Failure.self) { try variables.expand(word: "$last[3].id") }

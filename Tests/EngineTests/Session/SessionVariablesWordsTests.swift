@@ -275,7 +275,7 @@ struct SessionVariablesWordsTests {
 
   @Test func refusesTargetsOfServers() throws {
     var variables = SessionVariables.known { _ in "host" }
-    variables.begin(try KnownCall([#"{"id": "evil"}"#]))
+    variables.last = try KnownCall([#"{"id": "evil"}"#])
     try variables.set(
       "taken", to: .string("evil"), isFromServer: variables.expand(json: "$last.id").isFromServer)
     try variables.set("typed", to: .string("host"))

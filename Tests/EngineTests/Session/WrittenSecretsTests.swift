@@ -53,6 +53,10 @@ struct WrittenSecretsTests {
     ),
     (":expect  trailer X-Api-Key!=1", ":expect  trailer X-Api-Key!=${env.EXPECTED_X_API_KEY}"),
     ("expect header set-cookie contains a=b", "expect header set-cookie contains ${env.EXPECTED_SET_COOKIE}"),
+    (
+      "expect stream Chat[1] header set-cookie contains a=b",
+      "expect stream Chat[1] header set-cookie contains ${env.EXPECTED_SET_COOKIE}"
+    ),
     ("expect header set-cookie exists", "expect header set-cookie exists"),
     ("expect header authorization == $token", "expect header authorization == $token"),
     ("expect header x-trace == 1", "expect header x-trace == 1"),

@@ -75,14 +75,33 @@ package struct Completer {
     case .specification: Self.completion(settings.interceptor(typed))
     case .command: words(typed, SessionVerb.all.map { ($0.name, $0.summary) })
     case .choice(let choices): words(typed, choices.map { ($0, "") })
-    case .stream: words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
+    case .stream: stream(typed)
     case .attribute: attribute(typed)
-    case .condition: Self.completion(LanguageCompletion(typed, at: .condition, in: checkScope))
+    case .condition: check(typed)
     case .option: option(typed)
     case .header:
       Self.completion(HeaderCompletion.names(typed, end: verb.arguments.last == .text ? ": " : ""))
     case .json, .text: Completion()
     }
+  }
+
+  private func stream(_ typed: String) -> Completion {
+    words(typed, knowledge.openStreams.map { ("\($0.number)", $0.note) })
+  }
+
+  /// Completes a check of the last call, or of a stream that is named.
+  private func check(_ typed: String) -> Completion {
+    guard typed.contains(" "), let named = CheckedStream(typed) else {
+      var completion = Self.completion(LanguageCompletion(typed, at: .condition, in: checkScope))
+      completion.candidates += words(typed, [("stream", "the check of a stream, by its number")]).candidates
+      return completion
+    }
+    let isNamed = typed.hasSuffix(" ") && !named.name.isEmpty || !named.check.isEmpty
+    guard isNamed else { return stream(named.name) }
+    var scope = checkScope
+    let stream = knowledge.openStreams.first { "\($0.number)" == named.name }
+    scope.types = [stream?.response].compactMap(\.self)
+    return Self.completion(LanguageCompletion(named.check, at: .condition, in: scope))
   }
 
   /// The names that match what is typed, with a space appended.
