@@ -230,6 +230,35 @@ def test_rows_of_a_file(suite, tmp_path):
     assert tests == {} and (error["line"], error["what"]) == (3, "no.csv"), result.out
 
 
+def test_columns_of_rows_have_types(suite, tmp_path):
+    write(tmp_path / "rows.csv", "id,flag,count,tags\na,true,5,\"[\"\"x\"\"]\"\nb,,,\n")
+    text = """
+test echoes
+rows rows.csv flag:bool,count:int,tags:json name=id
+call Echo {"boolValue":$row.flag,"int64Value":$row.count,"strings":$row.tags}
+expect . == {"boolValue":$row.flag,"int64Value":$row.count,"strings":$row.tags}
+"""
+    result, tests, _ = suite(text)
+    assert (result.code, len(tests)) == (0, 2), result.out
+    result, _, events = suite("test t\nrows rows.csv id:int\ncall Hello\n")
+    (test,) = [event for event in events if event["event"] == "test"]
+    assert test["error"]["why"] == 'id: "a" is not a value of the type int' and "rows.csv, line 2" in test["error"]["what"], test
+
+
+def test_contains_that_fails_shows_what_was_received(suite, rpcurl, tmp_path):
+    text = """
+test t
+call Echo {"strings":["a","b"],"stringToNested":{"k":{"label":"y"}}}
+expect .strings contains c
+expect .stringToNested contains {"l":{"label":"y"}}
+"""
+    _, tests, _ = suite(text)
+    first, second = tests["t"]["steps"][0]["failures"]
+    assert first["diff"].splitlines() == ["  [", '-   "c",', '+   "a",', '+   "b"', "  ]"], first
+    lines = [line.strip() for line in rpcurl("test", tmp_path / "suite.rpcurl").out.splitlines()]
+    assert any(line.startswith('got:      {"k":{') and '"label":"y"' in line for line in lines), lines
+
+
 def test_step_is_retried_until_its_checks_hold(suite):
     text = 'test t\nretry until={} every=1ms\ncall Hello {{"name":"${{random(1,9)}}"}}\nexpect .name == "{}"\n'
     _, tests, _ = suite(text.format("60s", 7), "--expand", "--seed", "1")

@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf
 
@@ -46,6 +47,8 @@ package struct Suite {
     package let path: String
     /// The field that names the rows; nil to number them.
     package let nameField: String?
+    /// The types of the columns of CSV.
+    package let types: ColumnTypes
     package let line: Int
   }
 
@@ -238,10 +241,18 @@ package struct Suite {
 
   private static func rows(_ text: String, _ line: Int) throws(Failure) -> Rows {
     let words = try SessionWords.split(text).map(\.text)
-    let names = words.dropFirst().map { $0.parted(at: "=") }
+    var rest = words.dropFirst()
+    var types = ColumnTypes()
+    if let word = rest.first, !word.contains("=") {
+      do throws(LanguageError) { types = try ColumnTypes(parsing: word) } catch {
+        throw Failure(.input, "rows", error)
+      }
+      rest = rest.dropFirst()
+    }
+    let names = rest.map { $0.parted(at: "=") }
     guard let path = words.first, names.count <= 1,
       names.allSatisfy({ $0.before == "name" && $0.after != nil })
-    else { throw usage("rows FILE.csv|FILE.ndjson [name=FIELD]") }
-    return Rows(path: path, nameField: names.first?.after.map { String($0) }, line: line)
+    else { throw usage("rows FILE.csv|FILE.ndjson [COLUMN:TYPE,…] [name=FIELD]") }
+    return Rows(path: path, nameField: names.first?.after.map { String($0) }, types: types, line: line)
   }
 }

@@ -155,7 +155,8 @@ final class SuiteRunner {
     guard let rows = test.rows, test.skipReason == nil else { return [.none] }
     do {
       let values = try DataRows.read(
-        Directory.path(of: rows.path, besides: file.path), named: rows.path, waitLimit: session.waitLimit)
+        Directory.path(of: rows.path, besides: file.path), named: rows.path, rows.types,
+        waitLimit: session.waitLimit)
       return zip(values, DataRows.names(of: values, by: rows.nameField)).map { .value($0, name: $1) }
     } catch {
       line = rows.line

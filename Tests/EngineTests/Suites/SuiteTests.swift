@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlCommandSupport
 import RPCurlPlatform
 import RPCurlProgram
@@ -67,7 +68,9 @@ import Testing
     #expect(suite.tests.map(\.name) == ["says hello", "other"])
     let test = try #require(suite.tests.first)
     #expect(test.line == 11 && test.tags == ["fast"] && test.limit == .seconds(1))
-    #expect(test.rows == RPCurlEngine.Suite.Rows(path: "users.csv", nameField: "email", line: 14))
+    #expect(
+      test.rows
+        == RPCurlEngine.Suite.Rows(path: "users.csv", nameField: "email", types: ColumnTypes(), line: 14))
     #expect(test.steps.map(\.name) == [nil, "look it up"])
     #expect(test.steps[1].retry == RPCurlEngine.Suite.Retry(limit: .seconds(2), pause: .milliseconds(5)))
     #expect(test.steps[1].commands.map(\.line) == [18, 21])
@@ -131,6 +134,42 @@ import Testing
     } catch {
       #expect(error.message.map { "\($0.what): \($0.why)" } == expected)
     }
+  }
+
+  @Test func columnsOfCSVHaveTypes() throws {
+    let types = try ColumnTypes(parsing: "n:int,x:number,ok:bool,list:json,id:string")
+    let text = "id,n,x,ok,list,other\n7,-007,1.50,TRUE,\"[1,\"\"a\"\"]\",8\n,,,,,\n"
+    let rows = try DataRows.parse("a.csv", Array(text.utf8), types)
+    #expect(
+      rows.map(\.text) == [
+        #"{"id":"7","n":-7,"x":1.50,"ok":true,"list":[1,"a"],"other":"8"}"#,
+        #"{"id":"","n":null,"x":null,"ok":null,"list":null,"other":""}"#,
+      ])
+  }
+
+  @Test(arguments: [
+    ("n:int", "a.csv", "n\n1.5\n", #"a.csv, line 2: n: "1.5" is not a value of the type int"#),
+    ("n:number", "a.csv", "n\ntrue\n", #"a.csv, line 2: n: "true" is not a value of the type number"#),
+    ("n:bool", "a.csv", "n\n1\n", #"a.csv, line 2: n: "1" is not a value of the type bool"#),
+    ("n:json", "a.csv", "n\n{\n", #"a.csv, line 2: n: "{" is not a value of the type json"#),
+    ("m:int", "a.csv", "n\n1\n", "a.csv: no column m"),
+    ("n:int", "a.ndjson", "{}", "a.ndjson: only columns of CSV have types"),
+  ])
+  func refusesFieldsOfAnotherType(_ types: String, _ path: String, _ text: String, _ expected: String) throws
+  {
+    let types = try ColumnTypes(parsing: types)
+    do throws(Failure) {
+      _ = try DataRows.parse(path, Array(text.utf8), types)
+      Issue.record("no error")
+    } catch {
+      #expect(error.message.map { "\($0.what): \($0.why)" } == expected)
+    }
+  }
+
+  @Test(arguments: ["int", ":int", "n:integer", "n:", "n:int,", "n:int,,m:int"])
+  func refusesColumnsWithoutType(_ text: String) {
+    #expect(throws: LanguageError.self) { try ColumnTypes(parsing: text) }
+    #expect(mistake("test a\nrows a.csv \(text)")?.contains("not a column and its type") == true)
   }
 
   @Test func namesOfRowsDiffer() throws {

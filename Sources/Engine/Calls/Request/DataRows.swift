@@ -1,4 +1,5 @@
 import RPCurlBase
+import RPCurlLanguage
 import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
@@ -16,12 +17,13 @@ package enum DataRows {
   /// - Parameters:
   ///   - path: The file; `-` for standard input.
   ///   - name: Its name in errors, and for the format.
+  ///   - types: The types of columns of CSV; those of the others are text.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   /// - Throws: `Failure` if it cannot be read, or with the first line that is not a row.
   package static func read(
-    _ path: String, named name: String, waitLimit: Duration?
+    _ path: String, named name: String, _ types: ColumnTypes = ColumnTypes(), waitLimit: Duration?
   ) throws(Failure) -> [JSONValue] {
-    try parse(name, FileContents.input(path, named: name, waitLimit: waitLimit))
+    try parse(name, FileContents.input(path, named: name, waitLimit: waitLimit), types)
   }
 
   /// Reads the rows of a file's content. The name decides about the format: `.csv` or else NDJSON.
@@ -29,9 +31,16 @@ package enum DataRows {
   /// - Parameters:
   ///   - path: The name of the file, for the format and for errors.
   ///   - bytes: Its content.
+  ///   - types: The types of columns of CSV.
   /// - Throws: `Failure` with the first line that is not a row.
-  package static func parse(_ path: String, _ bytes: [UInt8]) throws(Failure) -> [JSONValue] {
-    let rows = path.lowercased().hasSuffix(".csv") ? try csv(path, bytes) : try lines(path, bytes)
+  package static func parse(
+    _ path: String, _ bytes: [UInt8], _ types: ColumnTypes = ColumnTypes()
+  ) throws(Failure) -> [JSONValue] {
+    let isCSV = path.lowercased().hasSuffix(".csv")
+    guard isCSV || types.isEmpty else {
+      throw Failure(.input, path, "only columns of CSV have types", hint: "values of NDJSON have their own")
+    }
+    let rows = isCSV ? try csv(path, bytes, types) : try lines(path, bytes)
     guard rows.count <= limit else { throw Failure(.input, path, "more than \(limit) rows") }
     guard !rows.isEmpty else { throw Failure(.input, path, "no rows") }
     return rows
@@ -76,13 +85,18 @@ package enum DataRows {
     return rows
   }
 
-  private static func csv(_ path: String, _ bytes: [UInt8]) throws(Failure) -> [JSONValue] {
+  private static func csv(
+    _ path: String, _ bytes: [UInt8], _ types: ColumnTypes
+  ) throws(Failure) -> [JSONValue] {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw Failure(.input, path, "not UTF-8")
     }
     var records = try records(path, text)
     guard !records.isEmpty else { return [] }
     let names = records.removeFirst().fields
+    if let missing = types.names.first(where: { !names.contains($0) }) {
+      throw Failure(.input, path, "no column \(missing)", hint: "it has \(names.joined(separator: ", "))")
+    }
     var rows: [JSONValue] = []
     for record in records {
       guard record.fields.count == names.count else {
@@ -90,7 +104,15 @@ package enum DataRows {
           .input, "\(path), line \(record.line)",
           "\(record.fields.count) fields, but the first line has \(names.count)")
       }
-      rows.append(.object(zip(names, record.fields).map { JSONValue.Member(name: $0, value: .string($1)) }))
+      var members: [JSONValue.Member] = []
+      for (name, field) in zip(names, record.fields) {
+        do throws(LanguageError) {
+          members.append(JSONValue.Member(name: name, value: try types.value(of: field, in: name)))
+        } catch {
+          throw Failure(.input, "\(path), line \(record.line)", error)
+        }
+      }
+      rows.append(.object(members))
     }
     return rows
   }
