@@ -144,7 +144,7 @@ import Testing
       ".aColor == \"PINK\"",
       "invalid: test3.Color has no value \"PINK\" | test3.Color has COLOR_UNSPECIFIED, RED, GREEN, BLUE"
     ),
-    (".aBool < true", "invalid: < requires a number, text, an enum, a timestamp or a duration"),
+    (".aBool < true", "invalid: < requires a number, text, bytes, an enum, a timestamp or a duration"),
     (".aString ascending", "invalid: ascending requires a list | [] in a path means all elements"),
     (".aString.x == 1", "invalid: a_string is not a message"),
     (
@@ -202,6 +202,10 @@ import Testing
     (".int64s contains 5", "holds"), (".int64s[] contains [5]", "holds"),
     (".colors[0] == 1", "holds"), (".colors[0] contains \"RE\"", "holds"), (".colors ascending", "holds"),
     (".byteses[0] contains \"Ag==\"", "holds"), (".byteses[0] size 3", "holds"),
+    (".byteses[0] < \"AQIE\"", "holds"), (".byteses[0] > AQ==", "holds"), (".byteses[0] <= AQID", "holds"),
+    (".byteses[0] > AQID", "> AQID | \"AQID\""), (".byteses ascending", "holds"),
+    (".byteses descending", "holds"),
+    (".byteses[0] < !", "invalid: not base64 | \"IQ==\" is the base64 of this text"),
     (".byteses size 1", "holds"), (".byteses contains \"AQID\"", "holds"),
     (".byteses contains \"Ag==\"", #"a value that contains ["Ag=="] | ["AQID"]"#),
     (".nodes[0] == {\"name\":\"a\",\"weight\":0}", "holds"), (".nodes[0] contains {\"weight\":0}", "holds"),

@@ -5,6 +5,7 @@ enum ComparableValue {
   case integer(Int128)
   case real(Double)
   case text(String)
+  case bytes([UInt8])
   case enumeration(Int32)
   /// The nanoseconds of a timestamp or a duration.
   case time(Int128)
@@ -21,7 +22,8 @@ enum ComparableValue {
     case .string(let value): self = .text(value)
     case .enum(let value): self = .enumeration(value)
     case .message(let value): self.init(value)
-    case .bool, .bytes: return nil
+    case .bytes(let value): self = .bytes(value)
+    case .bool: return nil
     }
   }
 
@@ -50,7 +52,7 @@ enum ComparableValue {
   var isNumber: Bool {
     switch self {
     case .integer, .real: true
-    case .text, .enumeration, .time: false
+    case .text, .bytes, .enumeration, .time: false
     }
   }
 
@@ -61,7 +63,8 @@ enum ComparableValue {
     case (.integer(let one), .real(let other)): Order(Double(one), other)
     case (.real(let one), .integer(let other)): Order(one, Double(other))
     case (.real(let one), .real(let other)): one.isNaN && other.isNaN ? .same : Order(one, other)
-    case (.text(let one), .text(let other)): Self.order(one, other)
+    case (.text(let one), .text(let other)): Self.order(one.utf8, other.utf8)
+    case (.bytes(let one), .bytes(let other)): Self.order(one, other)
     case (.enumeration(let one), .enumeration(let other)): Order(one, other)
     case (.time(let one), .time(let other)): Order(one, other)
     default: .none
@@ -69,8 +72,8 @@ enum ComparableValue {
   }
 
   /// By bytes, as protobuf compares strings, without normalization.
-  private static func order(_ one: String, _ other: String) -> Order {
-    if one.utf8.elementsEqual(other.utf8) { return .same }
-    return one.utf8.lexicographicallyPrecedes(other.utf8) ? .before : .after
+  private static func order(_ one: some Sequence<UInt8>, _ other: some Sequence<UInt8>) -> Order {
+    if one.elementsEqual(other) { return .same }
+    return one.lexicographicallyPrecedes(other) ? .before : .after
   }
 }

@@ -47,7 +47,7 @@ struct ValueTest {
       (expected, comparable) = try normal(literal)
       guard comparable == nil else { return }
       throw LanguageError(
-        "\(comparison.rawValue) requires a number, text, an enum, a timestamp or a duration")
+        "\(comparison.rawValue) requires a number, text, bytes, an enum, a timestamp or a duration")
     case .contains(let operand):
       let (literal, rules) = try type.read(operand, isList: isList, isPart: true)
       self.rules = rules
