@@ -23,9 +23,9 @@ def send(rpcurl, grpc_server, tmp_path):
             path.write_text("\n".join(['set who = "Ada"', f"target {grpc_server.url}", "test t", "rows rows.ndjson", *calls, "expect . == null"]))
             result = rpcurl("test", "--report", "ndjson", path, env=ENVIRONMENT)
             # What is wrong before the run is an error of the file.
-            test = next(event for event in result.lines() if event["event"] == "test" or "error" in event)
-            if "error" in test:
-                return None, f"{test['error']['why']}\n{test['error'].get('hint', '')}"
+            test = next(event for event in result.lines() if event["event"] == "test" or "errors" in event)
+            for error in test.get("errors") or [test[key] for key in ("error",) if key in test]:
+                return None, f"{error['why']}\n{error.get('hint', '')}"
             # The last check fails, so that its report has the response.
             return json.loads(test["steps"][0]["failures"][0]["got"]), ""
         result = rpcurl("session", "--format", "json", grpc_server.url, input="\n".join(['set who = "Ada"', *calls, ""]), env=ENVIRONMENT)

@@ -98,7 +98,22 @@ def test_field_with_another_type(compare):
     )
     assert result.code == 8
     assert "FIELD_SAME_TYPE" in {failure["check"].split(" ")[0] for failure in failures(tests["compatible"])}
-    assert any("request as by" in failure["check"] for failure in failures(tests["echoes"])), tests["echoes"]
+    hints = {failure["hint"] for failure in failures(tests["echoes"]) if "request as by" in failure["check"]}
+    assert len(hints) == 1 and 'field 4 "int64_value" changed its type from int64 to sint64' in hints.pop(), tests["echoes"]
+
+
+def test_request_with_another_type(compare):
+    _, tests = compare(("  string language = 2;", "  int32 language = 2;"))
+    assert tests["calls"]["outcome"] == "failed"
+    hint = tests["calls"]["error"]["hint"]
+    assert "accepts the call: message demo.v1.HelloRequest: field 2 \"language\" changed its type from string to int32" in hint
+
+
+def test_response_with_another_type(compare):
+    change = ("  string name = 2;\n}\n\nmessage FindRequest", "  fixed64 name = 2;\n}\n\nmessage FindRequest")
+    _, tests = compare(change, suite='test greets\ncall Hello {"name":"Ada"}\n')
+    hints = {failure.get("hint", "") for failure in failures(tests["greets"])}
+    assert any('field 2 "name" changed its type from string to fixed64' in hint for hint in hints), tests["greets"]
 
 
 @pytest.mark.parametrize(("value", "status"), [("1", "ok"), ("${base64(1)}", "not_found")])

@@ -202,7 +202,7 @@ def test_what_a_test_changes_ends_with_it(suite):
     assert [tests[name]["outcome"] for name in "ab"] == ["passed", "passed"], tests
     # Its variables, too.
     result, tests, events = suite("test a\nset v = 1\ntest b\nset w = $v\n")
-    error = events[-2]["error"]
+    (error,) = events[-2]["errors"]
     assert tests == {} and (error["line"], error["why"]) == (5, "v: no such variable"), result.out
 
 
@@ -226,7 +226,7 @@ def test_rows_of_a_file(suite, tmp_path):
     }  # fmt: skip
     assert result.code == 8
     result, tests, events = suite("test none\nrows no.csv\ncall Hello\n")
-    error = events[-2]["error"]
+    (error,) = events[-2]["errors"]
     assert tests == {} and (error["line"], error["what"]) == (3, "no.csv"), result.out
 
 
@@ -495,6 +495,32 @@ def test_recorded_suite_runs_without_a_server(rpcurl, grpc_server, tmp_path, sui
     rpcurl("test", "--replay", cassettes, path).exits(0)
 
 
+def test_replay_names_how_to_record(rpcurl, grpc_server, tmp_path):
+    path = tmp_path / "a.rpcurl"
+    cassettes = tmp_path / "cassettes"
+    again = f'"rpcurl test --record {cassettes} {path}" records the calls again'
+
+    def replay(text):
+        path.write_text(f"target http://127.0.0.1:1\n{text}")
+        return rpcurl("test", "--replay", cassettes, "--report", "ndjson", path).lines()
+
+    call = 'test t\ncall Hello {"name":"%s"}\n'
+    # The recording is missing.
+    (_, end, _) = replay(call % "Ada")
+    assert end["errors"][0]["hint"] == again, end
+    path.write_text(f"target {grpc_server.url}\n" + call % "Ada")
+    rpcurl("test", "--record", cassettes, path).succeeds()
+    assert replay(call % "Ada")[-1]["passed"] == 1
+    # It has no response to a call.
+    for check in ["", "expect status not_found\n"]:
+        (_, _, test, _, _) = replay(call % "Eve" + check)
+        (failure,) = test["steps"][0]["failures"]
+        assert failure["hint"] == again and "has no response to demo.v1.Demo/Hello" in failure["got"], failure
+    # Its schema lacks a method.
+    (_, end, _) = replay(call % "Ada" + "call Another\n")
+    assert end["errors"][0]["why"] == "not found in the schema" and again in end["errors"][0]["hint"], end
+
+
 def test_recorded_files_without_calls_are_replayed(rpcurl, grpc_server, tmp_path):
     suites = tmp_path / "suites"
     suites.mkdir()
@@ -523,9 +549,9 @@ def test_each_attempt_begins_with_the_same_settings(suite):
 def test_failures_of_setup_and_teardown_are_both_reported(suite):
     text = 'call Find {"id":"9"}\n\ntest t\ncall Hello\n\nteardown\ncall Hello {"name":"q"}\nexpect .name == "z"\n'
     result, _, events = suite(text)
-    why = next(event["error"]["why"] for event in events if event["event"] == "file-end")
-    assert result.code == 4 and "not_found" in why
-    assert why.endswith('; the teardown failed too: line 9: .name == "z": expected "z", got "q"'), why
+    (setup, teardown) = next(event["errors"] for event in events if event["event"] == "file-end")
+    assert result.code == 4 and events[-1]["errors"] == 2 and "not_found" in setup["why"]
+    assert (teardown["line"], teardown["what"], teardown["why"]) == (9, '.name == "z"', 'expected "z", got "q"')
 
 
 def test_two_reports_with_one_file_are_an_error(rpcurl, tmp_path):

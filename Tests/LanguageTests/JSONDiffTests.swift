@@ -160,7 +160,9 @@ import Testing
       try diff("[5,2]", "[1,2,3]", comparison) == """
           [
         -   5,
-            2
+            2,
+        +   1,
+        +   3
           ]
         """)
   }

@@ -102,7 +102,7 @@ final class LoadTests: Steps {
       case .event(.test(let result)): count(result, worker)
       case .event(.fileEnd(let end)):
         worker.process.hasEnded = true
-        if let error = end.error { fail(error) }
+        if let error = end.errors.first { fail(error) }
       case .event: break
       case .problem(let why): fail(SuiteError(what: suite.path, why: why))
       case .end:

@@ -11,6 +11,8 @@ struct ContractCheck {
   private var new: DescriptorPool?
   /// The full names of services, methods, messages and enums of the old schema that calls concern.
   private var exercised: Set<String> = []
+  /// The changes of types between the schemas; nil until they are needed.
+  private var changedTypes: [SchemaFinding]?
 
   init(_ contract: SuiteContract) { self.contract = contract }
 
@@ -50,8 +52,12 @@ struct ContractCheck {
       case .typed(let message): bytes = .bytes(message.serialized(), .proto, method.output)
       case .bytes(let content, let codec, _): bytes = .bytes(content, codec, method.output)
       }
-      guard let before = try? bytes.message(), let after = try? message.message() else { return nil }
-      return Self.difference(before, after)
+      guard let before = try? bytes.message() else { return nil }
+      do throws(Failure) {
+        return Self.difference(before, try message.message())
+      } catch {
+        return Mismatch("a \(method.output.name)", got: error.message?.why ?? "an invalid message")
+      }
     }
     // A client of the old schema sends the same JSON.
     guard case .bytes(let json, .json, _) = message, let before = try? Message(method.input, json: json)
@@ -100,14 +106,40 @@ struct ContractCheck {
     return (concerned, broken.count - concerned.count)
   }
 
+  /// The changes of types of fields among the messages of a method; nil without one.
+  ///
+  /// - Parameters:
+  ///   - name: The method.
+  ///   - current: The new schema, if no call has been made.
+  mutating func typeChanges(of name: MethodName, _ current: DescriptorPool?) -> String? {
+    guard let method = try? SchemaSource.find(name, in: contract.old), let new = new ?? current else {
+      return nil
+    }
+    let changed =
+      changedTypes
+      ?? (try? SchemaComparison.findings(
+        ofAPI: contract.old, new, rules: [.fieldSameType, .fieldSameCardinality])) ?? []
+    changedTypes = changed
+    var types: Set<String> = []
+    for type in [method.input, method.output] { type.forEachReachable(besides: &types) { _, _ in } }
+    let found = changed.filter { $0.rule != nil && $0.parent.map(types.contains) == true }
+    return found.isEmpty ? nil : found.map(\.text).joined(separator: "; ")
+  }
+
   private func isExercised(_ finding: SchemaFinding) -> Bool {
     // No call depends on options of files.
     guard let rule = finding.rule, !rule.rawValue.hasPrefix("FILE_") else { return false }
     if exercised.contains(finding.symbol) { return true }
     // A member of a message or an enum.
-    guard let dot = finding.symbol.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
-    let parent = String(finding.symbol[..<dot])
+    guard let parent = finding.parent else { return false }
     return exercised.contains(parent) && contract.old.declaresType(parent)
+  }
+}
+
+extension SchemaFinding {
+  /// The full name of what the declaration is a member of.
+  fileprivate var parent: String? {
+    symbol.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(symbol[..<$0]) }
   }
 }
 

@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProgram
 import RPCurlReports
 
@@ -39,6 +40,7 @@ struct StepRun {
     let expected: String
     let got: String
     let diff: String?
+    let hint: String?
     fileprivate let saved: SavedCall?
   }
 
@@ -62,11 +64,18 @@ struct StepRun {
 
   /// Notes that a check of a call failed.
   mutating func fail(
-    at place: SessionPlace, check: String, expected: String, got: String, diff: String? = nil,
-    of stream: SessionStream
+    at place: SessionPlace, check: String, _ mismatch: Mismatch, hint: String?, of stream: SessionStream
   ) {
     failures.append(
-      Failed(place: place, check: check, expected: expected, got: got, diff: diff, saved: stream.saved))
+      Failed(
+        place: place, check: check, expected: mismatch.expected, got: mismatch.got, diff: mismatch.diff,
+        hint: hint, saved: stream.saved))
+  }
+
+  /// Removes and returns the checks that failed.
+  mutating func takeFailures() -> [Failed] {
+    defer { failures = [] }
+    return failures
   }
 
   /// The result, without secrets.
@@ -90,6 +99,7 @@ struct StepRun {
         got: secrets.apply(failed.got), diff: failed.diff.map(secrets.apply),
         command: Self.command(failed.saved, secrets))
       if failed.place.file != file { failure.file = failed.place.file }
+      failure.hint = failed.hint.map(secrets.apply)
       return failure
     }
     return result

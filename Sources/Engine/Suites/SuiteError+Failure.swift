@@ -16,12 +16,4 @@ extension SuiteError {
       why: secrets.apply(message?.why ?? (failure == nil ? "\(error)" : "the command failed")),
       hint: message?.hint.map(secrets.apply))
   }
-
-  /// The error of a setup or of a test, with that of the teardown that followed.
-  func followed(byTeardown other: SuiteError) -> SuiteError {
-    var both = self
-    let place = other.line.map { "line \($0): " } ?? ""
-    both.why += "; the teardown failed too: \(place)\(other.what): \(other.why)"
-    return both
-  }
 }

@@ -108,7 +108,7 @@ package final class SuiteProcesses: Steps {
 
   /// Reports a suite that cannot be started. Those that run, and the others, are not affected.
   private func refuse(_ file: String, _ why: String) {
-    receive(.fileEnd(SuiteFileEnd(file: file, error: SuiteError(what: file, why: why), duration: .zero)))
+    receive(.fileEnd(SuiteFileEnd(file: file, errors: [SuiteError(what: file, why: why)], duration: .zero)))
   }
 
   private func read(_ worker: SuiteProcess) {
@@ -137,7 +137,7 @@ package final class SuiteProcesses: Steps {
       skipped.reason = "the run ended early"
       return .test(skipped)
     case (.fileEnd(var end), _) where end.isInterrupted:
-      (end.error, end.isInterrupted) = (nil, false)
+      (end.errors, end.isInterrupted) = ([], false)
       return .fileEnd(end)
     default: return event
     }

@@ -12,23 +12,26 @@ extension SuiteRunner {
       let mismatch = contract?.difference(of: message, stream.plan, isRequest: isRequest)
     else { return }
     step?.fail(
-      at: session.place ?? here, check: "\(isRequest ? "request" : "response") as by \(name)",
-      expected: mismatch.expected,
-      got: mismatch.got, diff: mismatch.diff, of: stream)
+      at: session.place ?? here, check: "\(isRequest ? "request" : "response") as by \(name)", mismatch,
+      hint: typeChanges(of: stream.plan.name), of: stream)
   }
 
   /// The error of a command; an assertion that failed if the older schema accepts the call.
   func compared(_ error: any Error) -> any Error {
     guard let name = contract?.contract.name, let failure = error as? Failure,
       failure.status == .schema || failure.status == .input, let message = failure.message,
-      isAcceptedByOldSchema()
+      let method = methodOfOldSchema()
     else { return error }
-    return Failure(.assertion, message.what, message.why, hint: "\(name) accepts the call")
+    let changes = typeChanges(of: method).map { ": \($0)" } ?? ""
+    return Failure(.assertion, message.what, message.why, hint: "\(name) accepts the call\(changes)")
   }
 
-  /// Whether the command that runs is a call of a method of the older schema, with messages of its type.
-  private func isAcceptedByOldSchema() -> Bool {
-    guard let statement else { return false }
+  /// The changes of types among the messages of a method, if there are any: a likely reason of a difference.
+  func typeChanges(of name: MethodName) -> String? { contract?.typeChanges(of: name, session.schema.pool) }
+
+  /// The method of the older schema that the command that runs calls, with messages of its type.
+  private func methodOfOldSchema() -> MethodName? {
+    guard let statement else { return nil }
     let words = (try? SessionWords.split(statement.head).map(\.text)) ?? []
     let method: MethodDescriptor?
     if words.isEmpty {
@@ -40,14 +43,15 @@ extension SuiteRunner {
     {
       method = contract?.add(name)
     } else {
-      return false
+      return nil
     }
-    guard let method else { return false }
-    return statement.values.allSatisfy { value in
+    guard let method else { return nil }
+    let isAccepted = statement.values.allSatisfy { value in
       guard case .json(let text) = value else { return true }
       guard let json = try? session.bindings.expand(json: text).bytes else { return false }
       return (try? Message(method.input, json: json)) != nil
     }
+    return isAccepted ? MethodName(service: method.service, method: method.name) : nil
   }
 
   /// Reports the rules that changes of what was exercised break, as a test of its own.

@@ -65,19 +65,20 @@ final class SuiteRunner {
     if options.orders == nil { emit(start) }
     session.observer = self
     defer { session.observer = nil }
-    var problem = plans.isEmpty ? nil : runSetup()
-    var isInterrupted = problem != nil && interruption != nil
+    var errors = plans.isEmpty ? [] : runSetup()
+    let hasSetup = errors.isEmpty
+    var isInterrupted = !hasSetup && interruption != nil
     if let orders = options.orders {
       // A load begins when the setups of all processes have ended.
-      if problem == nil { emit(start) }
-      while problem == nil, interruption == nil, let order = orders.next(session) {
+      if hasSetup { emit(start) }
+      while hasSetup, interruption == nil, let order = orders.next(session) {
         guard plans.indices.contains(order.test) else { break }
         let (test, rows) = plans[order.test]
         _ = run(test, [rows[order.number % rows.count]], skipReason: test.skipReason)
       }
     } else {
       for (test, rows) in plans {
-        let skipReason = problem != nil ? "the setup failed" : test.skipReason
+        let skipReason = hasSetup ? test.skipReason : "the setup failed"
         if !run(test, rows, skipReason: skipReason), options.failsEarly { break }
       }
     }
@@ -88,17 +89,16 @@ final class SuiteRunner {
       Interrupt.isDeferred = true
       defer { Interrupt.isDeferred = false }
       session.resume()
-      if let failure = runOutside(file.teardown) {
-        isInterrupted = false
-        problem = problem?.followed(byTeardown: failure) ?? failure
-      }
+      let failures = runOutside(file.teardown, endsAtFailure: false)
+      if !failures.isEmpty { isInterrupted = false }
+      errors += failures
     }
     if coverage != nil {
       // Streams that the setup has opened end here.
       session.cancelAll("the suite has ended")
       emit(.coverage(SuiteFileCoverage(file: file.path, coverage: coverage?.coverage ?? SuiteCoverage())))
     }
-    var end = SuiteFileEnd(file: file.path, error: problem, duration: MonotonicClock.now - begin)
+    var end = SuiteFileEnd(file: file.path, errors: errors, duration: MonotonicClock.now - begin)
     end.isInterrupted = isInterrupted
     emit(.fileEnd(end))
     return first ?? interruption
@@ -112,34 +112,44 @@ final class SuiteRunner {
 
   // MARK: Setup and teardown
 
-  private func runSetup() -> SuiteError? {
+  private func runSetup() -> [SuiteError] {
     do {
       try session.set(options.variables)
     } catch {
-      return problem(error)
+      return [problem(error)]
     }
-    return runOutside(file.setup)
+    return runOutside(file.setup, endsAtFailure: true)
   }
 
-  /// Runs commands outside of tests. Returns why they failed.
-  private func runOutside(_ commands: [Suite.Command]) -> SuiteError? {
+  /// Runs commands outside of tests. Returns what failed.
+  private func runOutside(_ commands: [Suite.Command], endsAtFailure: Bool) -> [SuiteError] {
     step = StepRun(name: nil, line: commands.first?.line ?? 1)
     session.failures = []
     defer { step = nil }
     _ = output()
-    do {
-      for command in commands { try execute(command) }
-      try settle()
-    } catch is StepEnded {
-      let failure = step?.failures.first
-      return SuiteError(
-        line: failure?.place.file == file.path ? failure?.place.line : line,
-        what: secrets.apply(failure?.check ?? ""),
-        why: secrets.apply("expected \(failure?.expected ?? ""), got \(failure?.got ?? "")"), hint: nil)
-    } catch {
-      return problem(error)
+    var errors: [SuiteError] = []
+    func attempt(_ body: () throws -> Void) {
+      do { try body() } catch {
+        let failures = step?.takeFailures() ?? []
+        errors += failures.map(problem)
+        if !(error is StepEnded) { errors.append(problem(error)) }
+      }
     }
-    return nil
+    for command in commands {
+      // A check may follow a call that failed.
+      if command.statement.verb?.isCheck != true { attempt { try settle() } }
+      if endsAtFailure, !errors.isEmpty { return errors }
+      attempt { try execute(command) }
+    }
+    attempt { try settle() }
+    return errors
+  }
+
+  /// A check that failed outside of tests.
+  private func problem(_ failure: StepRun.Failed) -> SuiteError {
+    SuiteError(
+      line: failure.place.file == file.path ? failure.place.line : line, what: secrets.apply(failure.check),
+      why: secrets.apply("expected \(failure.expected), got \(failure.got)"))
   }
 
   // MARK: Tests
@@ -278,8 +288,9 @@ final class SuiteRunner {
       let message = stream.printer.end?.error?.message ?? ""
       let place = step?.calls.last { $0.stream === stream }?.place ?? here
       step?.fail(
-        at: place, check: "status ok", expected: "ok",
-        got: stream.status + (message.isEmpty ? "" : ": \(message)"), of: stream)
+        at: place, check: "status ok",
+        Mismatch("ok", got: stream.status + (message.isEmpty ? "" : ": \(message)")),
+        hint: replayHint(of: stream) ?? typeChanges(of: stream.plan.name), of: stream)
     }
     if step?.failures.isEmpty == false { throw StepEnded() }
   }
@@ -336,7 +347,13 @@ final class SuiteRunner {
   }
 
   func problem(_ error: any Error) -> SuiteError {
-    SuiteError(error, line: line, secrets)
+    SuiteError(options.explained(error, of: file.path), line: line, secrets)
+  }
+
+  /// How to record a call to which no recording has a response; nil for other calls.
+  private func replayHint(of stream: SessionStream) -> String? {
+    guard stream.printer.end?.error?.origin == .interceptor("replay") else { return nil }
+    return options.recordings?.hint(for: file.path)
   }
 }
 
@@ -374,8 +391,7 @@ extension SuiteRunner: SessionObserver {
     case .invalid: return false
     case .fails(let mismatch):
       step?.fail(
-        at: session.place ?? here, check: check, expected: mismatch.expected, got: mismatch.got,
-        diff: mismatch.diff, of: stream)
+        at: session.place ?? here, check: check, mismatch, hint: replayHint(of: stream), of: stream)
       return true
     }
   }

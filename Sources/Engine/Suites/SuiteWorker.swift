@@ -52,7 +52,7 @@ package struct SuiteWorker {
       return try run(SuiteFiles.read(path, waitLimit: invocation.duration(.maxTime)), emit)
     } catch {
       var end = SuiteFileEnd(
-        file: path, error: SuiteError(error, secrets), duration: MonotonicClock.now - begin)
+        file: path, errors: [SuiteError(error, secrets)], duration: MonotonicClock.now - begin)
       end.isInterrupted = Interrupt.failure != nil
       emit(.fileEnd(end))
       return Interrupt.failure
@@ -86,8 +86,8 @@ package struct SuiteWorker {
     try recordings?.begin(session)
     session.chain.hideFromCommandLines(besides: chain)
     if let (line, failure) = SuiteCheck(suite, session, options).failures.first {
-      let error = SuiteError(failure, line: line, secrets)
-      emit(SuiteEvent.fileEnd(SuiteFileEnd(file: path, error: error, duration: .zero)).limited)
+      let error = SuiteError(options.explained(failure, of: path), line: line, secrets)
+      emit(SuiteEvent.fileEnd(SuiteFileEnd(file: path, errors: [error], duration: .zero)).limited)
       return nil
     }
     let interruption = SuiteRunner(suite, session, options, capture) { emit($0.limited) }.run()

@@ -69,11 +69,12 @@ extension AssertReport.Case {
     let result: JUnitCase.Result =
       if let first = failures.first {
         .failed(
-          type: "assertion",
-          message: failures.count == 1 ? first.line : "\(failures.count) assertions failed",
-          text: failures.map(\.lines).joined(separator: "\n"))
+          JUnitProblem(
+            type: "assertion",
+            message: failures.count == 1 ? first.line : "\(failures.count) assertions failed",
+            text: failures.map(\.lines).joined(separator: "\n")))
       } else if let error {
-        .error(type: "call", message: error, text: "")
+        .error(JUnitProblem(type: "call", message: error, text: ""))
       } else {
         .passed
       }

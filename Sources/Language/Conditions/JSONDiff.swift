@@ -112,8 +112,10 @@ struct JSONDiff {
     for case let position? in found { isUsed[position] = true }
     var others = got.indices.filter { !isUsed[$0] }
     // Of one element on each side, the difference is shown.
-    let single = others.count == 1 && found.count { $0 == nil } == 1 ? others.first : nil
-    if single != nil || comparison.extent == .part { others = [] }
+    let missing = found.count { $0 == nil }
+    let single = others.count == 1 && missing == 1 ? others.first : nil
+    // Of a part, the others are shown where an element is missing.
+    if single != nil || comparison.extent == .part && missing == 0 { others = [] }
     var pairs: [Pair] = []
     for (element, position) in zip(expected, found) {
       pairs.append((element, (position ?? single).map { got[$0] }))

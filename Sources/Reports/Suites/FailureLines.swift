@@ -64,15 +64,19 @@ struct FailureLines {
   mutating func add(_ failure: CheckFailure, _ file: String, suffix: String = "", hasCommand: Bool = true) {
     let file = failure.file ?? file
     add(.title, "\(Self.place(file, failure.line)): expect \(ReportText.oneLine(failure.check))\(suffix)")
-    if let diff = failure.diff, !diff.isEmpty {
+    let diff = failure.diff?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
+    if diff.contains(where: { !$0.isEmpty }) {
       add(.plain, "  - expected, + got")
-      addCut(diff.split(separator: "\n", omittingEmptySubsequences: false)) { line in
+      addCut(diff) { line in
         (line.hasPrefix("-") ? .removed : line.hasPrefix("+") ? .added : .faint, "    \(line)")
       }
+      // What is only missing, as a member, has nothing in its place.
+      if !diff.contains(where: { $0.hasPrefix("+") }) { addValue("  got:      ", failure.got) }
     } else {
       addValue("  expected: ", failure.expected)
       addValue("  got:      ", failure.got)
     }
+    if let hint = failure.hint { add(.plain, "  hint: \(ReportText.oneLine(hint))") }
     if hasCommand, let command = failure.command {
       add(.command, "  repeat: \(ReportText.printable(command))")
     }

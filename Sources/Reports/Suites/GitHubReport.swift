@@ -14,7 +14,7 @@ package struct GitHubReport: SuiteReport {
     case .file, .coverage: break
     case .test(let test): return Self.errors(of: test)
     case .fileEnd(let end):
-      return end.error.map { Self.error($0, end.file, title: $0.what) } ?? ""
+      return end.errors.map { Self.error($0, end.file, title: $0.what) }.joined()
     case .end(let end):
       let text = "\(end.text) in \(end.duration.brief)\(run.map { " (\($0.facts))" } ?? "")"
       return Self.command("notice", [("title", "rpcurl test")], text)

@@ -56,7 +56,7 @@ package struct HTMLReport: SuiteReport {
       <span class="time">\(file.duration.brief)</span></summary>
 
       """
-    if let error = file.error {
+    for error in file.errors {
       var lines = FailureLines()
       lines.add(error, file.path)
       text += "<div class=\"test error\">\(lines.html)</div>\n"

@@ -25,16 +25,16 @@ package struct JUnitSuite: Sendable {
 
 /// A test case.
 package struct JUnitCase: Sendable {
-  /// How a case ended. `message` is one line, and `text` has the details.
+  /// How a case ended.
   package enum Result: Sendable {
     /// It passed.
     case passed
     /// It was not run.
     case skipped(message: String)
     /// A check did not hold.
-    case failed(type: String, message: String, text: String)
+    case failed(JUnitProblem)
     /// It could not be run to its end.
-    case error(type: String, message: String, text: String)
+    case error(JUnitProblem)
   }
 
   /// The name. Readers expect one case of a name in a class.
@@ -61,20 +61,42 @@ package struct JUnitCase: Sendable {
   }
 }
 
-/// A document in JUnit's format. It is valid by the schemas of Ant (JUnit.xsd) and of Jenkins's xUnit plugin
-/// (junit-10.xsd), which allow different attributes: it has those that both allow, and the file and the line of a case, which neither
-/// has, and by which GitLab, CircleCI and actions of GitHub link to the test.
+/// Why a case did not pass.
+package struct JUnitProblem: Sendable {
+  /// The kind of the problem.
+  package var type: String
+  /// One line.
+  package var message: String
+  /// The details; if it is empty, the message is.
+  package var text: String
+  /// The file and the line, from 1, of what failed; nil if it is in none.
+  package var place: (file: String, line: Int)?
+
+  /// Makes a problem.
+  package init(type: String, message: String, text: String, place: (file: String, line: Int)? = nil) {
+    self.type = type
+    self.message = message
+    self.text = text
+    self.place = place
+  }
+}
+
+/// A document in JUnit's format. It has what the schemas of Ant (JUnit.xsd) and of Jenkins's xUnit plugin (junit-10.xsd) both
+/// allow, and what readers use that one or both of them lack: totals, and the files and lines of cases and of their failures, by
+/// which GitLab, CircleCI and actions of GitHub link to the test.
 package enum JUnitDocument {
   /// The document.
   package static func text(of suites: [JUnitSuite]) -> String {
-    var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+    let counts = counts(suites.flatMap(\.cases), suites.reduce(.zero) { $0 + $1.duration })
+    var text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites \(counts)>\n"
     for (id, suite) in suites.enumerated() { text += element(suite, id: id) }
     return text + "</testsuites>\n"
   }
 
-  private static func element(_ suite: JUnitSuite, id: Int) -> String {
+  /// The attributes with the numbers and the time of cases.
+  private static func counts(_ cases: [JUnitCase], _ duration: Duration) -> String {
     var (failed, errors, skipped) = (0, 0, 0)
-    for one in suite.cases {
+    for one in cases {
       switch one.result {
       case .passed: break
       case .skipped: skipped += 1
@@ -82,12 +104,19 @@ package enum JUnitDocument {
       case .error: errors += 1
       }
     }
+    return """
+      tests="\(cases.count)" failures="\(failed)" errors="\(errors)" skipped="\(skipped)" \
+      time="\(duration.thousandths)"
+      """
+  }
+
+  private static func element(_ suite: JUnitSuite, id: Int) -> String {
     let output =
       suite.output.isEmpty ? "<system-out/>" : "<system-out>\(XMLText.escape(suite.output))</system-out>"
     return """
         <testsuite id="\(id)" package="\(XMLText.escape(suite.package))" name="\(XMLText.escape(suite.name))" \
-      hostname="localhost" timestamp="\(XMLText.escape(suite.timestamp))" tests="\(suite.cases.count)" \
-      failures="\(failed)" errors="\(errors)" skipped="\(skipped)" time="\(suite.duration.thousandths)">
+      hostname="localhost" timestamp="\(XMLText.escape(suite.timestamp))" \
+      \(counts(suite.cases, suite.duration))>
           <properties/>
       \(suite.cases.map(element).joined())\
           \(output)
@@ -100,23 +129,30 @@ package enum JUnitDocument {
   private static func element(_ one: JUnitCase) -> String {
     let start =
       "    <testcase name=\"\(XMLText.escape(one.name))\" classname=\"\(XMLText.escape(one.className))\" "
-      + "time=\"\(one.duration.thousandths)\""
-      + (one.place.map { " file=\"\(XMLText.escape($0.file))\" line=\"\($0.line)\"" } ?? "")
+      + "time=\"\(one.duration.thousandths)\"" + attributes(one.place)
     let content: String
     switch one.result {
     case .passed: return "\(start)/>\n"
-    case .skipped(let message): content = element("skipped", nil, message, "")
-    case .failed(let type, let message, let text): content = element("failure", type, message, text)
-    case .error(let type, let message, let text): content = element("error", type, message, text)
+    case .skipped(let message):
+      let message = XMLText.escape(message)
+      content = "<skipped message=\"\(message)\">\(message)</skipped>"
+    case .failed(let problem): content = element("failure", problem)
+    case .error(let problem): content = element("error", problem)
     }
     return "\(start)>\n      \(content)\n    </testcase>\n"
   }
 
   /// The message is the content too if there is no text: GitLab shows only the content.
-  private static func element(_ name: String, _ type: String?, _ message: String, _ text: String) -> String {
-    let attribute = type.map { " type=\"\(XMLText.escape($0))\"" } ?? ""
-    let content = XMLText.escape(text.isEmpty ? message : text)
-    return "<\(name)\(attribute) message=\"\(XMLText.escape(message))\">\(content)</\(name)>"
+  private static func element(_ name: String, _ problem: JUnitProblem) -> String {
+    let content = XMLText.escape(problem.text.isEmpty ? problem.message : problem.text)
+    return """
+      <\(name) type="\(XMLText.escape(problem.type))" message="\(XMLText.escape(problem.message))"\
+      \(attributes(problem.place))>\(content)</\(name)>
+      """
+  }
+
+  private static func attributes(_ place: (file: String, line: Int)?) -> String {
+    place.map { " file=\"\(XMLText.escape($0.file))\" line=\"\($0.line)\"" } ?? ""
   }
 }
 

@@ -21,14 +21,17 @@ package struct JUnitReport: SuiteReport {
     var suite = JUnitSuite(
       name: file.path.isEmpty ? "suite" : file.path, package: className, timestamp: start,
       duration: file.duration, cases: file.tests.map { element($0, file.path, className) })
-    if let error = file.error {
+    for (index, error) in file.errors.enumerated() {
       var lines = FailureLines()
       lines.add(error, file.path)
+      let name = "[\(error.what.isEmpty ? error.why : error.what)]" + (index > 0 ? " \(index + 1)" : "")
+      let place = place(file.path, error.line ?? 1)
       suite.cases.append(
         JUnitCase(
-          name: "[\(error.what.isEmpty ? error.why : error.what)]", className: className, duration: .zero,
-          result: .error(type: "file", message: error.text, text: lines.text),
-          place: file.path.isEmpty ? nil : (file.path, 1)))
+          name: name, className: className, duration: .zero,
+          result: .error(
+            JUnitProblem(type: "file", message: error.text, text: lines.text, place: place)),
+          place: place))
     }
     // That of the others is in their details.
     for test in file.tests where test.outcome == .passed {
@@ -43,16 +46,25 @@ package struct JUnitReport: SuiteReport {
     let failures = test.steps.flatMap(\.failures)
     var message = failures.count == 1 ? failures.first?.summary ?? "" : "\(failures.count) checks failed"
     if let error = test.error { message = error.text }
+    let line = failures.first.map { ($0.file ?? path, $0.line) } ?? (path, test.error?.line ?? test.line)
+    let problem = JUnitProblem(
+      type: test.outcome == .failed ? "check" : "test", message: message, text: details.text,
+      place: place(line.0, line.1))
     let result: JUnitCase.Result =
       switch test.outcome {
       case .passed: .passed
       case .skipped: .skipped(message: ReportText.oneLine(test.reason ?? ""))
-      case .failed: .failed(type: "check", message: message, text: details.text)
-      case .error: .error(type: "test", message: message, text: details.text)
+      case .failed: .failed(problem)
+      case .error: .error(problem)
       }
     return JUnitCase(
       name: test.title, className: className, duration: test.duration, result: result,
-      place: path.isEmpty ? nil : (path, test.line))
+      place: place(path, test.line))
+  }
+
+  /// A place that a document can have: a file has a name.
+  private static func place(_ file: String, _ line: Int) -> (file: String, line: Int)? {
+    file.isEmpty ? nil : (file, line)
   }
 
   /// The class of the tests of a file, `tests.greet` of `./tests/greet.rpcurl`: readers divide it at its last dot.

@@ -27,7 +27,7 @@ extension SuiteEvent {
     case .fileEnd(let end):
       object.add("event", "file-end")
       object.add("file", end.file)
-      object.add("error", end.error)
+      object.addList("errors", end.errors.map(\.json))
       if end.isInterrupted { object.add("interrupted", raw: "true") }
       object.add("seconds", raw: end.duration.secondsNumber)
     case .end(let end):
@@ -54,19 +54,9 @@ extension JSONObject {
     add("seconds", raw: test.duration.secondsNumber)
     add("attempts", test.attempts)
     addList("steps", test.steps.map(\.json))
-    add("error", test.error)
+    if let error = test.error { add("error", raw: error.json) }
     if test.isInterrupted { add("interrupted", raw: "true") }
     addIfPresent("output", test.output)
-  }
-
-  fileprivate mutating func add(_ name: String, _ error: SuiteError?) {
-    guard let error else { return }
-    var object = JSONObject()
-    if let line = error.line { object.add("line", line) }
-    object.add("what", error.what)
-    object.add("why", error.why)
-    object.addIfPresent("hint", error.hint)
-    add(name, raw: object.object)
   }
 
   fileprivate mutating func addIfPresent(_ name: String, _ value: String?) {
@@ -75,6 +65,17 @@ extension JSONObject {
 
   fileprivate mutating func addList(_ name: String, _ elements: [String]) {
     if !elements.isEmpty { add(name, raw: "[\(elements.joined(separator: ","))]") }
+  }
+}
+
+extension SuiteError {
+  fileprivate var json: String {
+    var object = JSONObject()
+    if let line { object.add("line", line) }
+    object.add("what", what)
+    object.add("why", why)
+    object.addIfPresent("hint", hint)
+    return object.object
   }
 }
 
@@ -112,6 +113,7 @@ extension CheckFailure {
     object.add("expected", expected)
     object.add("got", got)
     object.addIfPresent("diff", diff)
+    object.addIfPresent("hint", hint)
     object.addIfPresent("command", command)
     return object.object
   }

@@ -14,7 +14,7 @@ extension SuiteEvent {
       }
       return .test(test)
     case .fileEnd(var end):
-      end.error?.limit()
+      for index in end.errors.indices { end.errors[index].limit() }
       return .fileEnd(end)
     case .run, .file, .coverage, .end: return self
     }
@@ -27,6 +27,7 @@ extension StepResult {
     for index in calls.indices { calls[index].command = limited(calls[index].command) }
     for index in failures.indices {
       failures[index].check.limit()
+      failures[index].hint?.limit()
       failures[index].command = limited(failures[index].command)
     }
   }

@@ -57,7 +57,7 @@ extension TestResult {
     duration = try object.seconds()
     attempts = try object.attempts()
     for step in try object.objects("steps") { steps.append(try StepResult(step)) }
-    error = try SuiteError(object.objectIfPresent("error"))
+    error = try object.objectIfPresent("error").map { error throws(LanguageError) in try SuiteError(error) }
     isInterrupted = try object.flag("interrupted")
     output = try object.textIfPresent("output")
   }
@@ -80,14 +80,14 @@ extension StepResult {
         expected: try reader.text("expected"), got: try reader.text("got"),
         diff: try reader.textIfPresent("diff"), command: try reader.textIfPresent("command"))
       failure.file = try reader.textIfPresent("file")
+      failure.hint = try reader.textIfPresent("hint")
       failures.append(failure)
     }
   }
 }
 
 extension SuiteError {
-  fileprivate init?(_ object: EventReader?) throws(LanguageError) {
-    guard let object else { return nil }
+  fileprivate init(_ object: EventReader) throws(LanguageError) {
     self.init(
       line: try object.countIfPresent("line"), what: try object.text("what"), why: try object.text("why"),
       hint: try object.textIfPresent("hint"))
@@ -96,9 +96,8 @@ extension SuiteError {
 
 extension SuiteFileEnd {
   fileprivate init(_ object: EventReader) throws(LanguageError) {
-    self.init(
-      file: try object.text("file"), error: try SuiteError(object.objectIfPresent("error")),
-      duration: try object.seconds())
+    self.init(file: try object.text("file"), duration: try object.seconds())
+    for error in try object.objects("errors") { errors.append(try SuiteError(error)) }
     isInterrupted = try object.flag("interrupted")
   }
 }

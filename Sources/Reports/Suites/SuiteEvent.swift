@@ -175,6 +175,8 @@ package struct CheckFailure: Sendable, Equatable {
   package var diff: String?
   /// The command line that repeats the call of the check; nil if absent.
   package var command: String?
+  /// What to do, or what is a likely reason.
+  package var hint: String?
 
   /// Makes a failure.
   package init(
@@ -227,17 +229,17 @@ package struct SuiteFileCoverage: Sendable, Equatable {
 package struct SuiteFileEnd: Sendable, Equatable {
   /// The path of the file.
   package var file: String
-  /// Why the setup or the teardown failed, or the file could not be read.
-  package var error: SuiteError?
+  /// Why the setup failed, what failed in the teardown, or why the file could not be read.
+  package var errors: [SuiteError]
   /// Whether a signal is the error.
   package var isInterrupted = false
   /// The time from the start of the file to its end.
   package var duration: Duration
 
   /// Makes the end of a file.
-  package init(file: String, error: SuiteError? = nil, duration: Duration) {
+  package init(file: String, errors: [SuiteError] = [], duration: Duration) {
     self.file = file
-    self.error = error
+    self.errors = errors
     self.duration = duration
   }
 }
@@ -248,7 +250,7 @@ package struct SuiteEnd: Sendable, Equatable {
   package var passed = 0
   /// Tests that failed.
   package var failed = 0
-  /// Tests with an error, and files whose end has one.
+  /// Tests with an error, and errors of files.
   package var errors = 0
   /// Tests that were not run.
   package var skipped = 0
@@ -268,12 +270,12 @@ package struct SuiteEnd: Sendable, Equatable {
       case .error: errors += 1
       case .skipped: skipped += 1
       }
-    case .fileEnd(let end) where end.error != nil: errors += 1
-    case .run, .file, .coverage, .fileEnd, .end: break
+    case .fileEnd(let end): errors += end.errors.count
+    case .run, .file, .coverage, .end: break
     }
   }
 
-  /// The number of tests, and of files with an error.
+  /// The number of tests, and of errors of files.
   package var total: Int { passed + failed + errors + skipped }
 
   /// Whether no test failed and no error occurred.

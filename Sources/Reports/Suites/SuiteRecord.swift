@@ -3,9 +3,9 @@ struct SuiteRecord: Sendable {
   struct File: Sendable {
     let path: String
     var tests: [TestResult] = []
-    var error: SuiteError?
+    var errors: [SuiteError] = []
     var duration = Duration.zero
-    /// The number of tests with each outcome; the error of the file is counted.
+    /// The number of tests with each outcome; the errors of the file are counted.
     var counts = SuiteEnd()
   }
 
@@ -28,7 +28,7 @@ struct SuiteRecord: Sendable {
     case .fileEnd(let end):
       update(end.file) {
         // A file that is repeated ends several times.
-        $0.error = $0.error ?? end.error
+        $0.errors += end.errors
         $0.duration += end.duration
         $0.counts.count(event)
       }

@@ -21,9 +21,11 @@ package struct TAPReport: SuiteReport {
       let skip = test.outcome == .skipped ? " # SKIP \(Self.escaped(test.reason ?? ""))" : ""
       return point("\(test.file): \(test.title)", isFailed: isFailed, skip) + Self.diagnostics(of: test)
     case .fileEnd(let end):
-      guard let error = end.error else { return "" }
-      return point("\(end.file): \(error.what.isEmpty ? error.why : error.what)", isFailed: true)
-        + Self.block(Self.lines(of: error, end.file))
+      return end.errors.map { error in
+        point("\(end.file): \(error.what.isEmpty ? error.why : error.what)", isFailed: true)
+          + Self.block(Self.lines(of: error, end.file))
+      }
+      .joined()
     case .end(let end):
       return points == 0 ? "1..0 # SKIP no tests\n" : "1..\(points)\n# \(end.text)\n"
     }
@@ -70,6 +72,7 @@ package struct TAPReport: SuiteReport {
       lines.append("    diff:")
       lines += diff.split(separator: "\n", omittingEmptySubsequences: false).map(element)
     }
+    if let hint = failure.hint { lines.append("    hint: \(ReportText.quoted(hint))") }
     if let command = failure.command { lines.append("    command: \(ReportText.quoted(command))") }
     return lines
   }

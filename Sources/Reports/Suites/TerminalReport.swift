@@ -32,9 +32,9 @@ package struct TerminalReport: SuiteReport {
       return failure(of: test)
     case .fileEnd(let end):
       endedFiles += 1
-      guard let error = end.error else { return "" }
+      guard !end.errors.isEmpty else { return "" }
       var lines = FailureLines()
-      lines.add(error, end.file)
+      for error in end.errors { lines.add(error, end.file) }
       return block("ERROR", ReportText.oneLine(end.file), "", lines)
     case .end(let end): return summary(end)
     }

@@ -50,7 +50,7 @@ struct SuiteProcessesTests {
   }
 
   @Test func whatTheEndOfTheRunInterruptsIsSkipped() throws {
-    var end = SuiteFileEnd(file: "a", error: SuiteError(what: "", why: "interrupted"), duration: .zero)
+    var end = SuiteFileEnd(file: "a", errors: [SuiteError(what: "", why: "interrupted")], duration: .zero)
     end.isInterrupted = true
     let stopped = test("stopped", .error, "interrupted", isInterrupted: true)
     let script =
@@ -98,7 +98,7 @@ struct SuiteProcessesTests {
     let script = "head -c \(SuiteEvent.maximumLength + 1) /dev/zero | tr '\\0' x"
     let ends = try events(["a": script, "b": print(.fileEnd(SuiteFileEnd(file: "b", duration: .zero)))])
     let error = SuiteError(what: "a", why: "an event is longer than 16 MiB")
-    #expect(ends.contains(.fileEnd(SuiteFileEnd(file: "a", error: error, duration: .zero))))
+    #expect(ends.contains(.fileEnd(SuiteFileEnd(file: "a", errors: [error], duration: .zero))))
     #expect(ends.contains(.fileEnd(SuiteFileEnd(file: "b", duration: .zero))))
     #expect(ends.count == 2)
   }
@@ -111,7 +111,7 @@ struct SuiteProcessesTests {
     let reason = "the run took longer than 200 ms"
     let ended = try events(["a": script, "b": script], jobs: 1, limit: .milliseconds(200), endsBy: reason)
     let waiting = SuiteError(what: "b", why: reason)
-    #expect(ended.contains(.fileEnd(SuiteFileEnd(file: "b", error: waiting, duration: .zero))))
+    #expect(ended.contains(.fileEnd(SuiteFileEnd(file: "b", errors: [waiting], duration: .zero))))
     #expect(ended.contains(.test(test("stopped", .error, reason, isInterrupted: true))))
   }
 

@@ -37,7 +37,54 @@ struct SuiteWorkerTests {
     // The time is over in the first round of the loop, and only a sleep that goes on would wait.
     #expect(fake_polls() == polls)
     let ends = events.compactMap { if case .fileEnd(let end) = $0 { end } else { nil } }
-    #expect(ends.map { $0.error?.why } == [nil])
+    #expect(ends.map { $0.errors.count } == [0])
+  }
+
+  @Test func teardownRunsAllItsCommandsAndReportsEachFailure() {
+    let mock = """
+      {"method":"*/Find","response":{"status":"not_found"}}
+      {"method":"*/Place","response":{"message":{"id":"${request.id}"}}}
+      """
+    let suite = """
+      target http://x
+      test a
+      teardown
+      call Orders/Find
+      call Place {"id":"p"}
+      expect .id == q
+      expect count == 2
+      call Orders/Find
+      expect status not_found
+      set a = $last.id
+      call Place {"id":"r"}
+      expect .id == s
+      """
+    let events = events(suite, ["--descriptor-set", directory.write("set", ShopSchema.bytes)], mock: mock)
+    let errors = events.flatMap { event -> [SuiteError] in
+      if case .fileEnd(let end) = event { end.errors } else { [] }
+    }
+    #expect(errors.map(\.line) == [4, 6, 7, 10, 12])
+    #expect(
+      errors.map { "\($0.what): \($0.why)" } == [
+        "status ok: expected ok, got not_found (5)", #".id == q: expected "q", got "p""#,
+        "count == 2: expected 2, got 1", ": last.id: Find has no response; its status is not_found",
+        #".id == s: expected "s", got "r""#,
+      ])
+  }
+
+  @Test func missingRecordingNamesHowToRecord() {
+    let path = directory.write("a.rpcurl", "test a\n".utf8)
+    var options = SuiteOptions()
+    options.recordings = .replay(directory: "\(directory.path)/no such")
+    var ends: [SuiteFileEnd] = []
+    _ = SuiteWorker(path, Parser.parse(["test", path]), options) { _, _, _ in }
+      .run { if case .fileEnd(let end) = $0 { ends.append(end) } }
+    let errors = ends.flatMap(\.errors)
+    #expect(errors.map(\.why) == ["No such file or directory"])
+    #expect(
+      errors.map(\.hint) == [
+        "\"rpcurl test --record '\(directory.path)/no such' \(path)\" records the calls again"
+      ])
   }
 
   @Test func eachRowIsSkippedIfTheSetupFails() {
@@ -49,7 +96,8 @@ struct SuiteWorkerTests {
     #expect(results.map(\.outcome) == [.skipped, .skipped, .skipped])
     #expect(results.map(\.reason) == Array(repeating: "the setup failed", count: 3))
     let ends = events.compactMap { if case .fileEnd(let end) = $0 { end } else { nil } }
-    #expect(ends.map { $0.error?.why } == ["no call was made"] && ends.allSatisfy { !$0.isInterrupted })
+    #expect(
+      ends.map { $0.errors.map(\.why) } == [["no call was made"]] && ends.allSatisfy { !$0.isInterrupted })
   }
 
   /// What is wrong with a suite; the suite is not run.
@@ -80,7 +128,7 @@ struct SuiteWorkerTests {
     let events = events("target http://x\ntest a\nset b = 1\ntest b\n\(text)\n", set)
     #expect(events.count == 1)
     let ends = events.compactMap { if case .fileEnd(let end) = $0 { end } else { nil } }
-    let error = try #require(ends.first?.error)
+    let error = try #require(ends.first?.errors.first)
     #expect("\(error.what): \(error.why)".contains(why), "\(error)")
     #expect(error.line != nil)
   }

@@ -52,10 +52,10 @@ struct Scenario: Sendable, CustomTestStringConvertible {
   }
 
   private static func file(
-    path: String = "tests/greet.rpcurl", _ tests: [SuiteEvent], _ error: SuiteError? = nil
+    path: String = "tests/greet.rpcurl", _ tests: [SuiteEvent], _ errors: SuiteError...
   ) -> [SuiteEvent] {
     [.file(SuiteFile(file: path, tests: tests.count))] + tests
-      + [.fileEnd(SuiteFileEnd(file: path, error: error, duration: .milliseconds(41)))]
+      + [.fileEnd(SuiteFileEnd(file: path, errors: errors, duration: .milliseconds(41)))]
   }
 
   private static let hello = test("says hello", 4, .passed, [step(4, [call(6)])]) { $0.tags = ["smoke"] }
@@ -132,7 +132,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     let tests = ["says hello", "missing item"].enumerated().map { index, name in
       test(name, 4 + 7 * index, .skipped, [], .zero) { $0.reason = "the setup failed" }
     }
-    return Scenario("setup-error", file(tests, error))
+    let teardown = SuiteError(line: 23, what: "status ok", why: "expected ok, got not_found (5): no item")
+    return Scenario("setup-error", file(tests, error, teardown))
   }
 
   private static var unreadableFile: Scenario {
@@ -140,13 +141,14 @@ struct Scenario: Sendable, CustomTestStringConvertible {
       line: 9, what: "expekt status ok", why: "unknown command", hint: "did you mean expect?")
     return Scenario(
       "unreadable-file",
-      [.fileEnd(SuiteFileEnd(file: "tests/broken.rpcurl", error: error, duration: .microseconds(300)))])
+      [.fileEnd(SuiteFileEnd(file: "tests/broken.rpcurl", errors: [error], duration: .microseconds(300)))])
   }
 
   private static var callError: Scenario {
-    let failure = CheckFailure(
+    var failure = CheckFailure(
       line: 12, check: "status ok", expected: "ok",
       got: "unavailable: connect to localhost port 50051: connection refused", command: command)
+    failure.hint = "\"rpcurl test --record cassettes tests\" records the calls again"
     let failed = step(11, [call(12, "Hello", "unavailable", .microseconds(410))], [failure])
     return Scenario("call-error", file([test("says hello", 11, .failed, [failed], .microseconds(450))]))
   }

@@ -25,6 +25,7 @@ struct SuiteEventTests {
         line: 14, check: "status ok", expected: "ok", got: "not_found: no\nitem", diff: "- a\n+ b",
         command: "rpcurl call")
     ]
+    step.failures[0].hint = "record"
     test.steps = [step, StepResult(line: 15)]
     test.error = SuiteError(line: 15, what: "expect .nme exists", why: "no such field", hint: "name?")
     test.output = "out\n"
@@ -39,7 +40,7 @@ struct SuiteEventTests {
     .test(TestResult(file: "\u{202e}\u{1b}", line: 0, name: "", outcome: .skipped)),
     .coverage(SuiteFileCoverage(file: "a.rpcurl", coverage: SuiteCoverage())),
     .fileEnd(SuiteFileEnd(file: "a.rpcurl", duration: .seconds(2))),
-    .fileEnd(SuiteFileEnd(file: "a", error: SuiteError(what: "setup", why: "x"), duration: .zero)),
+    .fileEnd(SuiteFileEnd(file: "a", errors: [SuiteError(what: "setup", why: "x")], duration: .zero)),
     .fileEnd(interrupted.end), .test(interrupted.test), .end(SuiteEnd()),
   ]
 
@@ -47,7 +48,7 @@ struct SuiteEventTests {
   private static var interrupted: (test: TestResult, end: SuiteFileEnd) {
     var test = TestResult(file: "a", line: 1, name: "b", outcome: .skipped)
     test.isInterrupted = true
-    var end = SuiteFileEnd(file: "a", error: SuiteError(what: "", why: "x"), duration: .zero)
+    var end = SuiteFileEnd(file: "a", errors: [SuiteError(what: "", why: "x")], duration: .zero)
     end.isInterrupted = true
     return (test, end)
   }
@@ -73,7 +74,7 @@ struct SuiteEventTests {
         "steps":[{"name":"look it up","line":12,"seconds":0.01,\
         "calls":[{"method":"demo.v1.Demo/Find","line":13,"status":"not_found","seconds":0.002,\
         "command":"rpcurl call"}],"failures":[{"line":14,"check":"status ok","expected":"ok",\
-        "got":"not_found: no\\nitem","diff":"- a\\n+ b","command":"rpcurl call"}]},\
+        "got":"not_found: no\\nitem","diff":"- a\\n+ b","hint":"record","command":"rpcurl call"}]},\
         {"line":15,"seconds":0}],"error":{"line":15,"what":"expect .nme exists","why":"no such field",\
         "hint":"name?"},"output":"out\\n"}
 
@@ -102,8 +103,8 @@ struct SuiteEventTests {
     (#"{"event":"file","file":"a","tests":99999999999999999999}"#, "tests: must be a whole number"),
     (#"{"event":"file-end","file":"a","seconds":"1"}"#, "seconds: must be a number of seconds"),
     (#"{"event":"file-end","file":"a","seconds":1e300}"#, "seconds: must be a number of seconds"),
-    (#"{"event":"file-end","file":"a","error":"x"}"#, "error: must be an object"),
-    (#"{"event":"file-end","file":"a","error":{"what":"x"}}"#, "error.why: is missing"),
+    (#"{"event":"file-end","file":"a","errors":["x"],"seconds":0}"#, "errors[0]: must be an object"),
+    (#"{"event":"file-end","file":"a","errors":[{"what":"x"}],"seconds":0}"#, "errors[0].why: is missing"),
     (
       #"{"event":"test","file":"a","line":1,"name":"b","outcome":"ok"}"#,
       "outcome: must be passed, failed, error or skipped"
@@ -159,7 +160,8 @@ struct SuiteEventTests {
     #expect(end.isSuccess && (end.passed, end.skipped, end.total) == (2, 1, 3))
     end.count(.test(TestResult(file: "a", line: 1, name: "b", outcome: .failed)))
     end.count(.test(TestResult(file: "a", line: 1, name: "b", outcome: .error)))
-    end.count(.fileEnd(SuiteFileEnd(file: "a", error: SuiteError(what: "setup", why: "x"), duration: .zero)))
+    end.count(
+      .fileEnd(SuiteFileEnd(file: "a", errors: [SuiteError(what: "setup", why: "x")], duration: .zero)))
     #expect(!end.isSuccess && (end.failed, end.errors, end.total) == (1, 2, 6))
   }
 
