@@ -107,7 +107,7 @@ def test_suites_are_formatted(rpcurl):
 def test_suites_have_every_word_of_the_page():
     text = "\n".join(file.read_text() for file in SUITES.glob("*.rpcurl"))
     lines = [line for line in text.splitlines() if not line.startswith("#")]
-    used = {word for line in lines for word in [*line.split(), *re.split(r"[\s=,]+", line)]}
+    used = {word for line in lines for word in [*line.split(), *re.split(r"[\s=,:]+", line)]}
     assert words_of_the_page() - used == set()
 
 
