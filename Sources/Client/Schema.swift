@@ -59,7 +59,8 @@ public struct Schema: Sendable {
 
   /// Finds a method with dynamic messages.
   ///
-  /// The type that the context requires has the kind, so that a stream cannot be called as a unary method:
+  /// The type that the context requires has the kind, so that a stream cannot be called as a unary method. Without such a type, the
+  /// compiler reports that `Kind` could not be inferred.
   ///
   /// ```swift
   /// let hello: UnaryMethod = try schema.method("demo.v1.Demo/Hello")
