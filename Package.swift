@@ -254,7 +254,7 @@ let package = Package(
       "Client",
       ["Base", "Platform", "ClientTesting", "Call", "Transport", "CCurl", "CFakeCurl", "TransportSupport"],
       exclude: ["test.proto"]),
-    tests("ClientTesting", ["Client", "CFakeCurl"]),
+    tests("ClientTesting", ["Base", "Client", "CFakeCurl"]),
     tests("ClientSwiftProtobuf", ["ClientTesting", "Client", "CFakeCurl"], products: [generatedTypes]),
     tests("ClientInterceptors", ["ClientTesting", "Client", "CFakeCurl", "CommandSupport"]),
     benchmark("Protobuf", ["Platform", "Protobuf"], exclude: ["generate.sh", "protos"]),

@@ -90,21 +90,11 @@ extension CallRequest {
   }
 
   var messageCodec: MessageCodec {
-    let method = self.method
-    switch wire.codec {
-    case .proto:
-      return MessageCodec(
-        serialize: { $0.serialized() },
-        parseRequest: { try Message(method.input, serialized: $0) },
-        parseResponse: { try Message(method.output, serialized: $0) })
-    case .json:
-      // A server may use a newer schema with more fields.
-      let lenient = JSONDecodingOptions(allowUnknownFields: true)
-      return MessageCodec(
-        serialize: { try $0.json(options: JSONEncodingOptions()) },
-        parseRequest: { try Message(method.input, json: $0, options: lenient) },
-        parseResponse: { try Message(method.output, json: $0, options: lenient) })
-    }
+    let (method, codec) = (method, wire.codec)
+    return MessageCodec(
+      serialize: { try codec.serialize($0) },
+      parseRequest: { try codec.parse($0, as: method.input) },
+      parseResponse: { try codec.parse($0, as: method.output) })
   }
 }
 

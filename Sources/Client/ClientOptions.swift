@@ -76,16 +76,22 @@ extension ClientOptions {
     request.headers = headers.appending(parameters.headers)
     request.timeout = parameters.timeout ?? timeout
     request.protocolName = protocolName
-    request.wire.codec = method.codec
-    request.wire.compression = compression
-    request.wire.acceptedCompressions = acceptedCompressions
-    request.wire.usesGET = usesGET
-    request.wire.maxMessageBytes = maxMessageBytes
+    request.wire = wire(method.descriptor.kind, method.codec)
     request.interceptors = interceptors
     request.log = log
     request.onFinding = onFinding
     request.connection = connection(for: method.descriptor.kind, target)
     return request
+  }
+
+  /// How calls of a kind are written to the wire and read from it.
+  package func wire(_ kind: CallKind, _ codec: CodecName) -> RPCurlProtocols.CallParameters {
+    var wire = RPCurlProtocols.CallParameters(
+      kind: kind, codec: codec, userAgent: userAgent, maxMessageBytes: maxMessageBytes)
+    wire.compression = compression
+    wire.acceptedCompressions = acceptedCompressions
+    wire.usesGET = usesGET
+    return wire
   }
 
   /// The connection options of calls of a kind.

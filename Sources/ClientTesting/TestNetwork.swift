@@ -17,7 +17,7 @@ public func withRPCClient<Result>(
 ) async throws -> Result {
   try await withRPCClient(
     "http://test.invalid", schema: server.schema, options: options,
-    interceptors: interceptors + [TestNetwork(server: server)], body)
+    interceptors: interceptors + [TestNetwork(server: server, options: options)], body)
 }
 
 extension RPCClient {
@@ -32,92 +32,201 @@ extension RPCClient {
   ) {
     self.init(
       "http://test.invalid", schema: server.schema, options: options,
-      interceptors: interceptors + [TestNetwork(server: server)])
+      interceptors: interceptors + [TestNetwork(server: server, options: options)])
   }
 }
 
-/// Responds to calls in place of a connection: the last interceptor of the chain.
+/// Responds to calls in place of a connection: the last interceptor of the chain. Calls pass the client's and the server's half
+/// of their protocol.
 private struct TestNetwork: Interceptor {
   let server: TestServer
+  let options: ClientOptions
 
   var registration: InterceptorRegistration {
     InterceptorRegistration(name: "test-network", factory: AsyncFactory(self), priority: .min)
   }
 
   func intercept(_ request: inout Request, next: Next) async throws -> Response {
-    let (given, isWhole) = try await response(to: request)
-    guard let type = request.call.responseType else {
-      throw RPCError(.unimplemented, "\(request.method) has no type of its response", origin: .server)
+    guard let requestType = request.call.requestType, let responseType = request.call.responseType else {
+      throw RPCError(.unimplemented, "\(request.method) has no types of messages", origin: .server)
     }
-    var response = Response(
-      start: ServerStart(request.call, given, isWhole: isWhole).start,
-      messages: Encoded(messages: given.messages, type: type, error: given.error))
-    response.changeTrailers = { _ in given.trailers }
+    let wire = try await wire(request)
+    let arriving = ArrivingMessages(
+      first: try wire.messages.map { try request.codec.parse($0, as: requestType) },
+      rest: request.call.kind.clientStreams ? request.messages : nil, wire: wire, codec: request.codec)
+    var start = request.start
+    start.headers = wire.headers
+    let script = await response(ServerCall(start: start, messages: arriving, server: server), wire)
+    let messages = ScriptedMessages(
+      script: script, wire: wire, type: responseType, codec: request.codec, method: request.method)
+    var response: Response
+    if request.call.kind.serverStreams {
+      response = Response(start: wire.start ?? ResponseStart(), messages: messages)
+    } else {
+      // The start of a unary call over Connect shows how it ends.
+      let whole = await Collected(messages)
+      response = Response(start: wire.start ?? ResponseStart(), messages: whole)
+    }
+    response.changeTrailers = { _ in wire.trailers }
     return response
   }
 
-  /// The response of the script, and whether it is an error that is thrown before a response.
-  private func response(to request: Request) async throws -> (ServerResponse, isWhole: Bool) {
+  /// Sends the start of a request, and the whole request of a call with one message in it, as clients do.
+  private func wire(_ request: Request) async throws -> MemoryWire {
+    let call = request.call
+    var messages: [[UInt8]]?
+    if !call.kind.clientStreams {
+      var all: [[UInt8]] = []
+      for try await message in request.messages { all.append(try request.codec.serialize(message)) }
+      messages = all
+    }
+    var parameters = options.wire(call.kind, request.codec)
+    parameters.usesGET = parameters.usesGET && call.hasNoSideEffects
+    return try MemoryWire(
+      WireProtocols.make(call.protocolName, parameters), request.start,
+      ServerMethod(kind: call.kind, allowsGET: call.hasNoSideEffects), messages)
+  }
+
+  /// The response of the script; one without messages if it ends the call at once.
+  private func response(_ call: ServerCall, _ wire: MemoryWire) async -> ServerResponse {
     do {
-      guard let handler = server.handler(of: request.method) else {
+      guard !wire.isOver else { return ServerResponse(messages: []) }
+      guard let handler = server.handler(of: call.start.method) else {
         throw RPCError(
-          .unimplemented, "the test server has no response for \(request.method)", origin: .server)
+          .unimplemented, "the test server has no response for \(call.start.method)", origin: .server)
       }
-      let call = ServerCall(start: request.start, messages: request.messages, server: server)
-      return (try await handler(call), false)
-    } catch var error as RPCError {
-      var response = ServerResponse(messages: [], trailers: error.metadata)
-      error.metadata = Headers()
-      response.error = error
-      return (response, true)
+      let response = try await handler(call)
+      wire.start(response.headers)
+      return response
+    } catch {
+      wire.end(ResponseEnd(script: error))
+      return ServerResponse(messages: [])
     }
   }
 }
 
-/// The start of a response as a server of the call's protocol sends it.
-private struct ServerStart {
-  let start: ResponseStart
-
-  /// - Parameter isWhole: Whether the response has no messages and no headers of its own, only an error.
-  init(_ call: CallFacts, _ response: ServerResponse, isWhole: Bool) {
-    var start = ResponseStart(headers: response.headers)
-    if let error = response.error {
-      switch call.protocolName {
-      case .grpc where isWhole:
-        // Trailers-only (PROTOCOL-HTTP2, "Responses").
-        start.headers = response.trailers
-        start.headers.set("grpc-status", "\(error.code.rawValue)")
-        start.headers.set("grpc-message", PercentEncoding.encode(Array(error.message.utf8)))
-      case .connect where call.kind == .unary: start.httpStatus = HTTPStatusMapping.status(error.code)
-      // The status is in the body or in the trailers.
-      case .grpc, .grpcWeb, .connect: break
-      }
-    }
-    self.start = start
+extension ResponseEnd {
+  /// The end that a server sends for an error of its code.
+  fileprivate init(script error: any Error) {
+    var status = (error as? RPCError) ?? RPCError(.unknown, "\(error)", origin: .server)
+    let trailers = status.metadata
+    status.metadata = Headers()
+    self.init(error: status, trailers: trailers)
   }
 }
 
-/// The messages of a response in the type of the method, and the error at their end.
-private struct Encoded: AsyncSequence, Sendable {
+/// The messages of a request that have passed the wire.
+private struct ArrivingMessages: AsyncSequence, Sendable {
   typealias Failure = any Error
 
-  let messages: any AsyncSequence<FieldValue, any Error> & Sendable
-  let type: MessageType
-  let error: RPCError?
+  /// Those that have arrived with the start.
+  let first: [Message]
+  /// Those of a stream that have not been sent.
+  let rest: AsyncMessages?
+  let wire: MemoryWire
+  let codec: CodecName
 
   struct AsyncIterator: AsyncIteratorProtocol {
-    var messages: any AsyncIteratorProtocol<FieldValue, any Error>
-    let type: MessageType
-    let error: RPCError?
+    var first: ArraySlice<Message>
+    var rest: (any AsyncIteratorProtocol<Message, any Error>)?
+    let wire: MemoryWire
+    let codec: CodecName
 
     mutating func next() async throws -> Message? {
-      if let value = try await messages.next(isolation: #isolation) { return try Message(type, value) }
+      if let message = first.popFirst() { return message }
+      guard let message = try await rest?.next(isolation: #isolation) else {
+        if rest.take() != nil { try wire.finishSending() }
+        return nil
+      }
+      return try wire.send(try codec.serialize(message)).map { try codec.parse($0, as: message.type) }
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(first: first[...], rest: rest?.makeAsyncIterator(), wire: wire, codec: codec)
+  }
+}
+
+/// The messages of a script that have passed the wire, and the error at their end.
+private struct ScriptedMessages: AsyncSequence, Sendable {
+  typealias Failure = any Error
+
+  let script: ServerResponse
+  let wire: MemoryWire
+  let type: MessageType
+  let codec: CodecName
+  let method: MethodName
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    let given: ScriptedMessages
+    var script: any AsyncIteratorProtocol<FieldValue, any Error>
+
+    mutating func next() async throws -> Message? {
+      while true {
+        switch given.wire.receive() {
+        case .message(let bytes): return try given.codec.parse(bytes, as: given.type)
+        case .end(let end):
+          guard var error = end.error else { return nil }
+          error.metadata = end.trailers
+          throw error
+        case nil: await advance()
+        }
+      }
+    }
+
+    /// Sends the next message of the script, or its end.
+    private mutating func advance() async {
+      do {
+        guard let value = try await script.next(isolation: #isolation) else {
+          let (error, trailers) = (given.script.error, given.script.trailers)
+          return given.wire.end(ResponseEnd(error: error, trailers: trailers))
+        }
+        try given.wire.respond(try given.bytes(of: value))
+      } catch {
+        given.wire.end(ResponseEnd(script: error))
+      }
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(given: self, script: script.messages.makeAsyncIterator())
+  }
+
+  private func bytes(of value: FieldValue) throws -> [UInt8] {
+    do {
+      return try codec.serialize(Message(type, value, as: "the response of \(method)"))
+    } catch {
+      // A server that cannot make its response.
+      throw RPCError(.internal, (error as? RPCError)?.message ?? "\(error)", origin: .server)
+    }
+  }
+}
+
+/// The messages of a sequence, and the error at their end.
+private struct Collected: AsyncSequence, Sendable {
+  typealias Failure = any Error
+
+  private var messages: [Message] = []
+  private var error: (any Error)?
+
+  init(_ sequence: ScriptedMessages) async {
+    do {
+      for try await message in sequence { messages.append(message) }
+    } catch {
+      self.error = error
+    }
+  }
+
+  struct AsyncIterator: AsyncIteratorProtocol {
+    var messages: ArraySlice<Message>
+    let error: (any Error)?
+
+    mutating func next() async throws -> Message? {
+      if let message = messages.popFirst() { return message }
       if let error { throw error }
       return nil
     }
   }
 
-  func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(messages: messages.makeAsyncIterator(), type: type, error: error)
-  }
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(messages: messages[...], error: error) }
 }

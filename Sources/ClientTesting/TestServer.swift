@@ -15,9 +15,11 @@ import RPCurlClient
 /// print(server.calls.count)
 /// ```
 ///
-/// The responses of a method are used in order, and the last one for all further calls. They are what a server of the
-/// client's protocol sends: an error without messages is a start and an end, whose status is in the headers (gRPC), in the
-/// HTTP status (unary calls over Connect), or follows the headers (gRPC-Web, and streams over Connect).
+/// The responses of a method are used in order, and the last one for all further calls.
+///
+/// Calls pass the protocol of the client's options as bytes, without a connection: metadata, statuses and details arrive as a
+/// server sends them. An error without headers and messages is one response: its status is in the headers (gRPC: trailers-only),
+/// in the HTTP status (unary calls over Connect), or follows the headers (gRPC-Web, and streams over Connect).
 public final class TestServer: Sendable {
   /// Responds to a call.
   public typealias Handler = @Sendable (ServerCall) async throws -> ServerResponse
@@ -32,8 +34,8 @@ public final class TestServer: Sendable {
 
   /// Makes a server without responses.
   ///
-  /// - Parameter schema: The methods and the types of their messages; not `.reflection`.
-  public init(schema: Schema) { self.schema = schema }
+  /// - Parameter schema: The methods and the types of their messages; not `.reflection`. Methods with generated types need none.
+  public init(schema: Schema = .none) { self.schema = schema }
 
   /// The calls so far, in the order in which their requests were complete.
   public var calls: [RecordedCall] { state.withLock { $0.calls } }
@@ -60,19 +62,21 @@ public final class TestServer: Sendable {
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
-  ///   - error: The error of the call.
+  ///   - error: The error of the call. Its code, message and details are sent.
   ///   - messages: The messages of the response before the error.
+  ///   - headers: The leading metadata. With nil and no messages, the server sends nothing before the error: in gRPC, the response
+  ///     is trailers-only.
   ///   - trailers: The trailing metadata.
   public func fail(
-    _ method: String, _ error: RPCError, after messages: FieldValue..., trailers: Headers = Headers()
+    _ method: String, _ error: RPCError, after messages: FieldValue..., headers: Headers? = nil,
+    trailers: Headers = Headers()
   ) {
-    var response = ServerResponse(messages: messages, trailers: trailers)
+    var response = ServerResponse(messages: messages, headers: headers ?? Headers(), trailers: trailers)
     response.error = error
-    let isBare = messages.isEmpty
+    let isBare = messages.isEmpty && headers == nil
     handle(method) { [response] call in
       try await call.readRequest()
       guard isBare else { return response }
-      // As servers do, without headers of its own.
       var error = error
       error.metadata = trailers
       throw error
@@ -83,7 +87,8 @@ public final class TestServer: Sendable {
   ///
   /// - Parameters:
   ///   - method: The method: `pkg.Service/Method`.
-  ///   - handler: Makes the response. An `RPCError` that it throws is that of the call, and its `metadata` are the trailers.
+  ///   - handler: Makes the response. An `RPCError` that it throws is sent without headers of the response, with its `metadata` as
+  ///     trailers; another error has the code `unknown`.
   public func handle(_ method: String, _ handler: @escaping Handler) {
     let name = MethodName(method)?.description ?? method
     state.withLock { $0.handlers[name, default: []].append(handler) }
@@ -102,7 +107,7 @@ public final class TestServer: Sendable {
 
 /// A call that a test server has received, with its whole request.
 public struct RecordedCall: Sendable {
-  /// Method, target, headers and deadline, as the interceptors have left them.
+  /// Method, target and deadline, as the interceptors have left them, and the headers as they have arrived.
   public let start: RequestStart
   /// The messages.
   public let messages: [Message]
@@ -110,7 +115,7 @@ public struct RecordedCall: Sendable {
 
 /// A call, for the function that responds to it.
 public struct ServerCall: Sendable {
-  /// Method, target, headers and deadline, as the interceptors have left them.
+  /// Method, target and deadline, as the interceptors have left them, and the headers as they have arrived.
   public let start: RequestStart
   /// The messages, as they arrive.
   public let messages: AsyncMessages

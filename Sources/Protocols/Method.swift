@@ -1,3 +1,5 @@
+import RPCurlProtobuf
+
 /// The full name of a method: its service and its own name.
 public struct MethodName: Sendable, Hashable, CustomStringConvertible {
   /// The full name of the service, such as `demo.v1.Demo`.
@@ -91,4 +93,24 @@ public enum CodecName: String, Sendable, CaseIterable {
   case proto
   /// ProtoJSON.
   case json
+}
+
+extension CodecName {
+  /// Serializes a message.
+  ///
+  /// - Throws: An error if JSON has no form for a value of the message.
+  package func serialize(_ message: Message) throws -> [UInt8] {
+    switch self {
+    case .proto: message.serialized()
+    case .json: try message.json(options: JSONEncodingOptions())
+    }
+  }
+
+  /// Parses a message, whose sender may use a newer schema with more fields.
+  package func parse(_ bytes: [UInt8], as type: MessageType) throws -> Message {
+    switch self {
+    case .proto: try Message(type, serialized: bytes)
+    case .json: try Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
+    }
+  }
 }

@@ -98,6 +98,7 @@ struct MessageTests {
   @Test func rejectsDeepNesting() throws {
     var value = FieldValue.list([])
     for _ in 0..<200 { value = .list([value]) }
-    #expect(throws: RPCError.self) { try value.json() }
+    let error = #expect(throws: RPCError.self) { try Message(try TestSchema.type(), value) }
+    #expect(error?.message.hasPrefix("the message does not fit test.v1.Item: it is nested") == true)
   }
 }

@@ -177,17 +177,12 @@ extension ResolvedMethod where Input == FieldValue, Output == Message {
     let (input, output) = (descriptor.input, descriptor.output)
     self.init(
       descriptor: descriptor, codec: codec,
-      encode: { (value) throws(RPCError) in try value.payload(of: input, codec) },
+      encode: { (value) throws(RPCError) in try value.payload(of: input, codec, as: "the request") },
       decode: { (payload) throws(RPCError) in
         do {
           switch payload {
           case .typed(let message): return message
-          case .bytes(let bytes):
-            // A server may use a newer schema with more fields.
-            let lenient = JSONDecodingOptions(allowUnknownFields: true)
-            return codec == .json
-              ? try Message(output, json: bytes, options: lenient)
-              : try Message(output, serialized: bytes)
+          case .bytes(let bytes): return try codec.parse(bytes, as: output)
           }
         } catch {
           throw RPCError(.internal, "the response cannot be parsed: \(error)", origin: .violation)
