@@ -7,7 +7,7 @@ import RPCurlProtobuf
 import RPCurlProtocols
 import Synchronization
 
-/// Calls the methods of a server.
+/// Calls the methods of a server. `[any thread]`
 ///
 /// ```swift
 /// let schema = try Schema(descriptorSet: "demo.binpb")
@@ -186,6 +186,7 @@ public final class RPCClient: Sendable {
 }
 
 /// Runs `body` with a client, which is closed afterwards: all calls have then ended, and all interceptors have finished.
+/// `[any thread]`
 ///
 /// - Parameters:
 ///   - target: The server: `http[s]://host[:port][/prefix]`. If it is invalid, all calls fail with the code

@@ -13,6 +13,8 @@ public struct Schema: Sendable {
   let source: Source
 
   /// A schema from a pool.
+  ///
+  /// - Parameter pool: The pool.
   public init(_ pool: DescriptorPool) { source = .pool(pool) }
 
   /// A schema from a serialized `FileDescriptorSet`.

@@ -2,7 +2,7 @@ import RPCurlClient
 import RPCurlProtocols
 
 /// Runs `body` with a client whose calls a test server receives. The client is closed afterwards: all calls have then
-/// ended, and all interceptors have finished.
+/// ended, and all interceptors have finished. `[any thread]`
 ///
 /// - Parameters:
 ///   - server: The server.

@@ -1,7 +1,7 @@
 import RPCurlBase
 import RPCurlClient
 
-/// A server without a network, for tests of interceptors and of what makes calls.
+/// A server without a network, for tests of interceptors and of what makes calls. `[any thread]`
 ///
 /// Calls pass through the whole chain of the client, and end at the script instead of a connection.
 ///
@@ -124,6 +124,7 @@ public struct ServerCall: Sendable {
   /// Waits for the whole request, and adds it to the server's `calls`.
   ///
   /// - Returns: The messages.
+  /// - Throws: The error of the request, if the call ends first.
   @discardableResult
   public func readRequest() async throws -> [Message] {
     var all: [Message] = []

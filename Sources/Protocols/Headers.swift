@@ -26,6 +26,8 @@ public struct Headers: Sendable, Equatable {
   public init() {}
 
   /// Makes a list of names and values, in order.
+  ///
+  /// - Parameter pairs: Names and values, in order.
   public init(_ pairs: [(String, String)]) {
     fields = pairs.map { Field(name: $0.0, value: $0.1) }
   }
@@ -37,12 +39,16 @@ public struct Headers: Sendable, Equatable {
   public var isEmpty: Bool { fields.isEmpty }
 
   /// The first value of `name`, or `nil`.
+  ///
+  /// - Parameter name: The name, in any case.
   public func first(_ name: String) -> String? {
     let name = Self.folded(name)
     return fields.first { $0.name == name }?.value
   }
 
   /// All values of `name`, in order.
+  ///
+  /// - Parameter name: The name, in any case.
   public func values(_ name: String) -> [String] {
     let name = Self.folded(name)
     return fields.compactMap { $0.name == name ? $0.value : nil }
@@ -52,6 +58,10 @@ public struct Headers: Sendable, Equatable {
   package static let maxResponseFields = 4096
 
   /// Appends a field, and keeps earlier values of the same name.
+  ///
+  /// - Parameters:
+  ///   - name: The name, in any case.
+  ///   - value: The value, as sent.
   public mutating func add(_ name: String, _ value: String) {
     fields.append(Field(name: name, value: value))
   }
@@ -62,6 +72,8 @@ public struct Headers: Sendable, Equatable {
   }
 
   /// The fields of `self`, then those of `other`.
+  ///
+  /// - Parameter other: The fields that follow.
   public func appending(_ other: Headers) -> Headers {
     var all = self
     all.fields += other.fields
@@ -69,6 +81,10 @@ public struct Headers: Sendable, Equatable {
   }
 
   /// Replaces all values of `name` by one, at the place of the first.
+  ///
+  /// - Parameters:
+  ///   - name: The name, in any case.
+  ///   - value: The value, as sent.
   public mutating func set(_ name: String, _ value: String) {
     let field = Field(name: name, value: value)
     guard let index = fields.firstIndex(where: { $0.name == field.name }) else {
@@ -80,6 +96,8 @@ public struct Headers: Sendable, Equatable {
   }
 
   /// Removes all values of `name`. Returns their number.
+  ///
+  /// - Parameter name: The name, in any case.
   @discardableResult
   public mutating func remove(_ name: String) -> Int {
     let name = Self.folded(name)
@@ -112,6 +130,8 @@ public struct Headers: Sendable, Equatable {
   ///
   /// Proxies may join values with commas, and senders may omit the padding (gRPC over HTTP/2,
   /// "Custom-Metadata").
+  ///
+  /// - Parameter name: The name, which ends in `-bin`.
   public func binaryValues(_ name: String) -> [[UInt8]?] {
     values(name).flatMap { value in
       value.split(separator: ",", omittingEmptySubsequences: false).map { part in
@@ -121,6 +141,8 @@ public struct Headers: Sendable, Equatable {
   }
 
   /// Whether values of `name` are base64 text.
+  ///
+  /// - Parameter name: The name.
   public static func isBinary(_ name: some StringProtocol) -> Bool {
     name.hasSuffix("-bin")
   }

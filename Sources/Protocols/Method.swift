@@ -14,6 +14,8 @@ public struct MethodName: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses `pkg.Service/Method` or `pkg.Service.Method`; `nil` if invalid.
+  ///
+  /// - Parameter text: The name.
   public init?(_ text: some StringProtocol) {
     self.init(parsing: String(text))
   }

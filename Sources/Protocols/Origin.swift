@@ -10,6 +10,8 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   public let port: Int
 
   /// Parses the origin of a URL; `nil` if it is not an HTTP URL.
+  ///
+  /// - Parameter url: The URL.
   public init?(url: some StringProtocol) {
     let url = url.lowercased()
     guard let scheme = ["https", "http"].first(where: { url.hasPrefix("\($0)://") }) else { return nil }

@@ -57,6 +57,12 @@ public struct RPCError: Error, Sendable, Equatable {
   public var metadata = Headers()
 
   /// Makes an error.
+  ///
+  /// - Parameters:
+  ///   - code: The status code.
+  ///   - message: Why the call has failed.
+  ///   - details: Further messages of the status, in order.
+  ///   - origin: Where the error arose.
   public init(_ code: StatusCode, _ message: String, details: [StatusDetail] = [], origin: Origin) {
     self.code = code
     self.message = message

@@ -81,3 +81,133 @@ public enum E {
 }
 """
     assert [line for _, line in undocumented(text)] == ["func b()", "public struct S {", "public var c = 1", "case f"]
+
+# What a public function documents: its parameters, unless they are properties of the type that an initializer sets; what it throws;
+# and on which threads it may be called, itself or its type, unless the type is a value. The functions of a protocol document those
+# that conform to it.
+NAMED = re.compile(rf"^(\s*){ATTRIBUTES}(public\s+|open\s+)?{MODIFIERS}(?:consuming\s+|borrowing\s+)?(func\s+[^\s(<]+|init[?]?|subscript)\s*(?:<.*?>)?\(")
+TYPE = re.compile(rf"^(\s*){ATTRIBUTES}(public\s+)?(?:final\s+|indirect\s+)*(enum|protocol|struct|class|actor|extension)\s+([\w.]+)(?:<[^>]*>)?([^{{]*)\{{")
+PROPERTY = re.compile(r"^\s*public\s+(?:(?:package|internal|private)\(set\)\s+)?(?:var|let)\s+(\w+)")
+# Functions of protocols of the standard library, whose meaning is documented there.
+STANDARD = {"+", "-", "<", "==", "hash", "makeAsyncIterator", "next"}
+STANDARD_PARAMETERS = {"rawValue", "dictionaryLiteral", "arrayLiteral", "dynamicMember"}
+
+
+def signature(lines, index):
+    """The declaration of a function, up to its body, as one line."""
+    text = lines[index].strip()
+    while text.count("(") > text.count(")") or re.match(r"^\s*(?:async|throws|->|where|\))", (lines + [""])[index + 1]):
+        index += 1
+        text += " " + lines[index].strip()
+    return text
+
+
+def parameters(text):
+    """The labels and the names of the parameters in a declaration, and what follows them."""
+    start = text.index("(")
+    depth, part, parts = 0, "", []
+    for end in range(start, len(text)):
+        depth += (text[end] in "([{<") - (text[end] in ")]}" or text[end] == ">" and text[end - 1] != "-")
+        if depth == 0:
+            break
+        if text[end] == "," and depth == 1:
+            parts, part = [*parts, part], ""
+        elif end > start:
+            part += text[end]
+    words = [[word for word in part.split(":")[0].split() if not word.startswith("@")] for part in [*parts, part] if part.strip()]
+    return [(found[0], found[-1]) for found in words], text[end + 1 :].split("{")[0].split("->")[0]
+
+
+def doc_comment(lines, index):
+    while index > 0 and re.match(r"^\s*(@|\)|#if)", lines[index - 1]):
+        index -= 1
+    start = index
+    while start > 0 and lines[start - 1].strip().startswith("///"):
+        start -= 1
+    return "\n".join(line.strip()[3:].strip() for line in lines[start:index])
+
+
+def functions(files):
+    """Each public function: its file and line, and what its comment lacks."""
+    texts = {name: text.splitlines() for name, text in files.items()}
+    types, properties, requirements = {}, {}, {}
+    for lines in texts.values():
+        owner = None
+        for index, line in enumerate(lines):
+            if match := TYPE.match(line):
+                owner = match[4].split(".")[-1]
+                if match[3] != "extension":
+                    types[owner] = (match[3], doc_comment(lines, index))
+            elif match := PROPERTY.match(line):
+                properties.setdefault(owner, set()).add(match[1])
+            elif types.get(owner, [""])[0] == "protocol" and (match := NAMED.match(line)):
+                requirements.setdefault(owner, set()).add(match[3].split()[-1].rstrip("?"))
+    for name, lines in texts.items():
+        inside = []
+        for index, line in enumerate(lines):
+            indentation = len(line) - len(line.lstrip())
+            while inside and line.strip() and indentation <= inside[-1][0] and not line.lstrip().startswith(")"):
+                inside.pop()
+            kind, owner, conformances, is_public = inside[-1][1:] if inside else ("", "", "", False)
+            if (match := NAMED.match(line)) and (match[2] or kind == "protocol" and is_public):
+                function = match[3].split()[-1].rstrip("?")
+                protocols = [p for p in re.findall(r"\w+", conformances) + [owner] if kind != "protocol" and function in requirements.get(p, ())]
+                given, effects = parameters(signature(lines, index)[line.index(match[3].split()[0]) - indentation :])
+                if not protocols and function not in STANDARD and not {label for label, _ in given} & STANDARD_PARAMETERS:
+                    text = doc_comment(lines, index)
+                    documented = set(re.findall(r"^- (?:Parameter )?(\w+):", text, re.M))
+                    documented |= properties.get(owner, set()) if function == "init" else set()
+                    lacks = [parameter for _, parameter in given if parameter not in documented | {"_"}]
+                    lacks += ["Throws"] if re.search(r"\bthrows\b", effects) and "- Throws:" not in text else []
+                    form, comment = types.get(owner, ("struct", "")) if owner else ("", "")
+                    lacks += ["thread"] if form not in ("struct", "enum") and "thread]`" not in text + comment else []
+                    yield f"{name}:{index + 1}: {line.strip()}", lacks
+            if match := TYPE.match(line):
+                inside.append((indentation, match[3], match[4].split(".")[-1], match[5], bool(match[2])))
+
+
+def test_public_functions_document_parameters_errors_and_threads(modules):
+    files = {str(f.relative_to(ROOT)): f.read_text() for m in sorted(modules) for f in sorted((ROOT / "Sources" / m).rglob("*.swift")) if ".docc/" not in str(f)}
+    found = list(functions(files))
+    assert len(found) > 200
+    assert [(place, lacks) for place, lacks in found if lacks] == []
+
+
+def test_the_scan_of_functions_finds_what_is_missing():
+    text = """\
+/// A protocol. `[any thread]`
+public protocol P {
+  /// Documented.
+  ///
+  /// - Parameter a: A value.
+  func b(_ a: Int)
+  /// A function.
+  func c(d e: @escaping (Int) -> Void, f: [String: Int] = [:]) throws
+}
+/// A class.
+public final class C: P {
+  /// A property.
+  public var g = 1
+  /// Makes one.
+  public init(g: Int) { self.g = g }
+  /// As in the protocol.
+  public func b(_ a: Int) {}
+}
+/// A value.
+public struct S {
+  /// A function.
+  public func h<T>(
+    _ i: T
+  ) throws(E)
+    -> Int
+  {
+  }
+}
+"""
+    lacks = {place.split(": ")[1]: lacks for place, lacks in functions({"a": text})}
+    assert lacks == {
+        "func b(_ a": [],
+        "func c(d e": ["e", "f", "Throws"],
+        "public init(g": ["thread"],
+        "public func h<T>(": ["i", "Throws"],
+    }

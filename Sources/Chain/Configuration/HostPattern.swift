@@ -8,6 +8,8 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
   private let isDomain: Bool
 
   /// Parses a pattern; returns nil if it is invalid.
+  ///
+  /// - Parameter text: The pattern, as in the setting `hosts`.
   public init?(_ text: some StringProtocol) {
     isDomain = text.hasPrefix("*.")
     guard let (host, port) = Origin.split(isDomain ? text.dropFirst(2) : text[...]), !host.contains("*"),

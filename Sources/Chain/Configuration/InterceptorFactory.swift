@@ -7,7 +7,7 @@ public protocol InterceptorFactory: Sendable {
   /// those that retry, so that each attempt has one. Nil for none. Read once for each call.
   var innermost: (any InterceptorFactory)? { get }
 
-  /// Makes an interceptor for a call, on the loop's thread, when the request's start reaches it.
+  /// Makes an interceptor for a call, when the request's start reaches it. `[loop's thread]`
   ///
   /// - Parameters:
   ///   - call: The facts of the call.
@@ -17,9 +17,13 @@ public protocol InterceptorFactory: Sendable {
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)?
 
   /// A client will make calls through the factory: before the first of them, once for each client. `[loop's thread]`
+  ///
+  /// - Parameter network: What the factory may request outside of calls.
   func attach(_ network: FactoryNetwork)
 
   /// A call has finished: starts to send what is collected, if the factory sends it somewhere. `[loop's thread]`
+  ///
+  /// - Parameter network: What the factory may request outside of calls.
   func callFinished(_ network: FactoryNetwork)
 
   /// No call follows: writes or sends what is collected of all calls. `[loop's thread]`
@@ -54,6 +58,8 @@ public struct ClosureFactory: InterceptorFactory {
   private let body: @Sendable (CallFacts, CallContext) throws -> (any StagedInterceptor)?
 
   /// Makes a factory that calls `body`.
+  ///
+  /// - Parameter body: Makes the interceptor of one call; nil if the call does not pass through it. Called on the loop's thread.
   public init(_ body: @escaping @Sendable (CallFacts, CallContext) throws -> (any StagedInterceptor)?) {
     self.body = body
   }

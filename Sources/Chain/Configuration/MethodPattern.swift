@@ -21,15 +21,23 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
   /// Every method.
   public static let all = MethodPattern(.any, nil)
   /// Every method of a service.
+  ///
+  /// - Parameter name: The full name of the service.
   public static func service(_ name: String) -> MethodPattern { MethodPattern(.exact(name), nil) }
   /// The methods of this name, in any service.
+  ///
+  /// - Parameter name: The method's own name.
   public static func method(_ name: String) -> MethodPattern { MethodPattern(.any, name) }
   /// One method.
+  ///
+  /// - Parameter name: The full name of the method.
   public static func exact(_ name: MethodName) -> MethodPattern {
     MethodPattern(.exact(name.service), name.method)
   }
 
   /// Parses a pattern; returns nil if it is invalid.
+  ///
+  /// - Parameter text: The pattern, as in the setting `methods`.
   public init?(_ text: some StringProtocol) {
     guard let slash = text.lastIndex(of: "/") else {
       guard text != "*" else {
@@ -49,6 +57,8 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Whether the pattern matches a method.
+  ///
+  /// - Parameter name: The full name of a method.
   public func matches(_ name: MethodName) -> Bool {
     guard method == nil || method == name.method else { return false }
     return switch service {

@@ -17,11 +17,15 @@ public struct ScopeCondition: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses a condition on a header; returns nil if it is invalid.
+  ///
+  /// - Parameter text: The condition, as in the setting `when-header`.
   public static func header(_ text: some StringProtocol) -> ScopeCondition? {
     try? ScopeCondition(header: text)
   }
 
   /// Parses a condition on an attribute of the call; returns nil if it is invalid.
+  ///
+  /// - Parameter text: The condition, as in the setting `when-attribute`.
   public static func attribute(_ text: some StringProtocol) -> ScopeCondition? {
     try? ScopeCondition(attribute: text)
   }

@@ -22,13 +22,20 @@ public struct CallAttributes: Sendable, Hashable {
   public var isEmpty: Bool { values.isEmpty }
 
   /// The value of an attribute; nil if it is not set.
+  ///
+  /// - Parameter key: The name of the attribute.
   public subscript(key: String) -> String? { values[key] }
 
   /// The value of a typed attribute; nil if it is not set, or its text is no such value.
+  ///
+  /// - Parameter key: The attribute.
   public subscript<Value>(key: AttributeKey<Value>) -> Value? { values[key.name].flatMap { Value($0) } }
 
   /// Sets an attribute, or removes it if the value is nil.
   ///
+  /// - Parameters:
+  ///   - key: The name of the attribute.
+  ///   - value: The value; nil removes the attribute.
   /// - Throws: An error if the key is invalid, the value is too long, or there are too many attributes.
   public mutating func set(_ key: String, _ value: String?) throws(InvalidValue) {
     guard let value else {
@@ -50,6 +57,9 @@ public struct CallAttributes: Sendable, Hashable {
 
   /// Sets a typed attribute, or removes it if the value is nil.
   ///
+  /// - Parameters:
+  ///   - key: The attribute.
+  ///   - value: The value; nil removes the attribute.
   /// - Throws: As `set(_:_:)` for text.
   public mutating func set<Value>(_ key: AttributeKey<Value>, _ value: Value?) throws(InvalidValue) {
     try set(key.name, value.map { "\($0)" })

@@ -37,6 +37,9 @@ public struct CallContext {
   /// Sets an attribute of the call, or removes it if the value is nil. It is visible to interceptors that receive a value
   /// afterwards.
   ///
+  /// - Parameters:
+  ///   - key: The name of the attribute.
+  ///   - value: The value; nil removes the attribute.
   /// - Throws: An error if the key is invalid, the value is too long, or there are too many attributes.
   public func setAttribute(_ key: String, _ value: String?) throws(InvalidValue) {
     try handle.sink.chain?.attributes.set(key, value)
@@ -44,6 +47,9 @@ public struct CallContext {
 
   /// Sets a typed attribute of the call, or removes it if the value is nil.
   ///
+  /// - Parameters:
+  ///   - key: The attribute.
+  ///   - value: The value; nil removes the attribute.
   /// - Throws: As `setAttribute(_:_:)` for text.
   public func setAttribute<Value>(_ key: AttributeKey<Value>, _ value: Value?) throws(InvalidValue) {
     try handle.sink.chain?.attributes.set(key, value)
@@ -67,21 +73,37 @@ public struct CallContext {
   }
 
   /// Ends the call at once, as `CallHandle.cancel(_:)` does.
+  ///
+  /// - Parameter reason: The message of the error `canceled`.
   public func cancel(_ reason: String) { handle.cancel(reason) }
 
   /// Fails the call as a token does, as `CallHandle.fail(_:)` does.
+  ///
+  /// - Parameter error: The error of the call.
   public func fail(_ error: RPCError) { handle.fail(error) }
 
   /// Writes to the log, with this interceptor's name.
+  ///
+  /// - Parameters:
+  ///   - level: The severity.
+  ///   - text: The text, one line.
   public func log(_ level: LogLevel, _ text: String) { handle.log(level, text) }
 
   /// Reports a finding of this interceptor about the call.
+  ///
+  /// - Parameters:
+  ///   - kind: What the finding is.
+  ///   - text: The text, one line.
   public func report(_ kind: Finding.Kind, _ text: String) { handle.report(kind, text) }
 
   /// Sends a further message of the request, as `CallHandle.inject(request:)` does.
+  ///
+  /// - Parameter message: The message, in either form.
   public func inject(request message: Payload) { handle.inject(request: message) }
 
   /// Sends the caller a further message, as `CallHandle.inject(response:)` does.
+  ///
+  /// - Parameter message: The message, in either form.
   public func inject(response message: Payload) { handle.inject(response: message) }
 
   /// Whether an injected message would pass on now. It would not after the interceptor has forwarded the end of that
@@ -99,25 +121,36 @@ public struct CallContext {
   package func respond(_ response: LocalResponse) { handle.sink.respond(response, by: handle.identity) }
 
   /// Starts the response in place of a server, as `CallHandle.start(response:)` does.
+  ///
+  /// - Parameter start: The start of the response.
   public func start(response start: ResponseStart) { handle.start(response: start) }
 
   /// Runs `body` when the chain and the transport take more of the request, unless the call finishes first. For an
   /// interceptor that makes many messages: backpressure.
+  ///
+  /// - Parameter body: Called once, on the loop's thread.
   public func whenRequestWanted(_ body: @escaping () -> Void) {
     onLoop { chain, _ in chain.flow.request.waiters.append(body) }
   }
 
   /// Runs `body` when the chain and the caller take more of the response, unless the call finishes first. For an
   /// interceptor that makes many messages: backpressure.
+  ///
+  /// - Parameter body: Called once, on the loop's thread.
   public func whenResponseWanted(_ body: @escaping () -> Void) {
     onLoop { chain, _ in chain.flow.response.waiters.append(body) }
   }
 
   /// Runs `body` after what the interceptor has requested so far, unless the call finishes first.
+  ///
+  /// - Parameter body: Called once, on the loop's thread.
   public func post(_ body: @escaping () -> Void) { onLoop { _, _ in body() } }
 
   /// Runs `body` when `delay` has passed, unless the call finishes first.
   ///
+  /// - Parameters:
+  ///   - delay: The time to wait.
+  ///   - body: Called once, on the loop's thread.
   /// - Returns: The timer, to cancel it.
   @discardableResult
   public func after(_ delay: Duration, _ body: @escaping () -> Void) -> CallTimer {
@@ -127,6 +160,8 @@ public struct CallContext {
   }
 
   /// Cancels a timer; does nothing if it has fired.
+  ///
+  /// - Parameter timer: The result of `after`.
   public func cancel(_ timer: CallTimer) {
     onLoop { chain, identity in chain.cancelTimer(timer, of: identity) }
   }

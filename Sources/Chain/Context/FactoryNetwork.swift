@@ -56,6 +56,9 @@ public struct FactoryNetwork {
 
   /// Runs `body` when `delay` has passed.
   ///
+  /// - Parameters:
+  ///   - delay: The time to wait.
+  ///   - body: Called once, on the loop's thread.
   /// - Returns: The timer, to cancel it.
   @discardableResult
   public func after(_ delay: Duration, _ body: @escaping () -> Void) -> CallTimer {
@@ -63,5 +66,7 @@ public struct FactoryNetwork {
   }
 
   /// Cancels a timer; does nothing if it has fired.
+  ///
+  /// - Parameter timer: The result of `after`.
   public func cancel(_ timer: CallTimer) { clock?.cancel(timer.number) }
 }

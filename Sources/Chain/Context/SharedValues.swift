@@ -20,10 +20,15 @@ public final class SharedValues: Sendable {
   public init() {}
 
   /// The value with a name; nil if it is not set.
+  ///
+  /// - Parameter name: The name of the value.
   public subscript(name: String) -> String? { state.withLock { $0.values[name] } }
 
   /// Sets the value with a name.
   ///
+  /// - Parameters:
+  ///   - name: The name of the value.
+  ///   - value: The value.
   /// - Throws: An error if the name or the value is too long, or there are too many values.
   public func set(_ name: String, _ value: String) throws(InvalidValue) {
     guard (1...Self.maxBytes).contains(name.utf8.count), value.utf8.count <= Self.maxBytes else {
@@ -46,6 +51,9 @@ public final class SharedValues: Sendable {
 
   /// Adds to a counter, which starts at 0.
   ///
+  /// - Parameters:
+  ///   - number: The number to add.
+  ///   - name: The name of the value.
   /// - Throws: An error if the name is not one of Prometheus, the number is negative or not finite, or there are too many
   ///   counters.
   public func add(_ number: Double, to name: String) throws(InvalidValue) {

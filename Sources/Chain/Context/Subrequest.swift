@@ -53,15 +53,21 @@ public struct SubrequestResponse: Sendable {
   }
 }
 
-/// A call of any kind that an interceptor makes: a subrequest with a stream of messages. It belongs to the loop's thread.
+/// A call of any kind that an interceptor makes: a subrequest with a stream of messages. `[loop's thread]`
 public protocol SubrequestStream: AnyObject {
   /// Sends a message, serialized in the codec of the interceptor's call.
+  ///
+  /// - Parameter message: The serialized message.
   func send(_ message: [UInt8])
   /// Ends the request: no more messages follow.
   func finishSending()
   /// Pauses or resumes the response. What was received is still delivered.
+  ///
+  /// - Parameter isWanted: Whether messages of the response are delivered.
   func wantResponse(_ isWanted: Bool)
   /// Ends the stream; its end arrives soon.
+  ///
+  /// - Parameter reason: The message of the error `canceled`.
   func cancel(_ reason: String)
 }
 

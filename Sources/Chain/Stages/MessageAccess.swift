@@ -59,6 +59,8 @@ public struct MessageAccesses: Sendable, Hashable {
   }
 
   /// The same for both directions.
+  ///
+  /// - Parameter both: The access in each direction.
   public init(_ both: MessageAccess) { self.init(request: both, response: both) }
 }
 

@@ -67,6 +67,7 @@ public struct MessageValue: Sendable {
 
   /// Replaces the message by a typed one. The message that was read, unchanged, keeps its bytes.
   ///
+  /// - Parameter message: The message.
   /// - Throws: An error for an interceptor that does not declare that it changes messages.
   public mutating func setTyped(_ message: Message) throws(MessageAccessError) {
     guard access.mayChange else { throw MessageAccessError.change(access) }
@@ -78,6 +79,7 @@ public struct MessageValue: Sendable {
 
   /// Replaces the message by a serialized one, in the call's codec. The same bytes change nothing.
   ///
+  /// - Parameter bytes: The serialized message, in the codec of the call.
   /// - Throws: An error for an interceptor that does not declare that it changes messages.
   public mutating func setBytes(_ bytes: [UInt8]) throws(MessageAccessError) {
     guard access.mayChange else { throw MessageAccessError.change(access) }

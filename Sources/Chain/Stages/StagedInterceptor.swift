@@ -1,6 +1,6 @@
 import RPCurlProtocols
 
-/// Receives the values of one call on their way between the caller and the wire, and may change them.
+/// Receives the values of one call on their way between the caller and the wire, and may change them. `[loop's thread]`
 ///
 /// ```
 /// caller → A → B → C → wire      request stages: first to last
@@ -67,24 +67,59 @@ public protocol StagedInterceptor: StageObserver {
   var requirements: InterceptorRequirements { get }
 
   /// The request starts. Outbound, first to last, once.
+  ///
+  /// - Parameters:
+  ///   - start: Method, target, headers and deadline.
+  ///   - token: Its verdict.
+  /// - Throws: The error of the call.
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) throws
   /// A message is to be sent, not yet compressed. Outbound, first to last, after `requestStart`.
+  ///
+  /// - Parameters:
+  ///   - message: The message, in the form that the interceptor declares.
+  ///   - token: Its verdict.
+  /// - Throws: The error of the call.
   func requestMessage(_ message: MessageValue, _ token: consuming RequestToken<MessageValue>) throws
   /// The caller sends no more messages. Outbound, first to last, once.
+  ///
+  /// - Parameter token: Its verdict.
+  /// - Throws: The error of the call.
   func requestEnd(_ token: consuming RequestToken<Void>) throws
   /// The response starts. Inbound, last to first, at most once; an error may come without it.
+  ///
+  /// - Parameters:
+  ///   - start: The HTTP status and the leading metadata.
+  ///   - token: Its verdict.
+  /// - Throws: The error of the call.
   func responseStart(_ start: ResponseStart, _ token: consuming ResponseToken<ResponseStart>) throws
   /// A message has arrived, decompressed. Inbound, last to first, after `responseStart`.
+  ///
+  /// - Parameters:
+  ///   - message: The message, in the form that the interceptor declares.
+  ///   - token: Its verdict.
+  /// - Throws: The error of the call.
   func responseMessage(_ message: MessageValue, _ token: consuming ResponseToken<MessageValue>) throws
   /// The call ends, with success or an error. Inbound, last to first, exactly once for an interceptor that the
   /// request's start has reached and that did not end the call itself.
   ///
   /// If the call was canceled, or failed further out, the interceptor only observes the end: the token is void.
+  ///
+  /// - Parameters:
+  ///   - end: The status and the trailing metadata.
+  ///   - token: Its verdict.
+  /// - Throws: The error of the call.
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws
   /// The metrics of the call. Last to first, once, after the caller has received the end.
+  ///
+  /// - Parameters:
+  ///   - metrics: The measurements.
+  ///   - token: Its verdict.
+  /// - Throws: The error of the call.
   func metrics(_ metrics: CallMetrics, _ token: consuming ReportToken<CallMetrics>) throws
   /// The call is over: release what you hold. Last to first, exactly once for every interceptor that was made, whether
   /// or not the request reached it. All tokens are void by now.
+  ///
+  /// - Parameter outcome: The end of the call and its metrics.
   func finish(_ outcome: Outcome)
 }
 

@@ -83,15 +83,19 @@ public struct Stages: OptionSet, Sendable, Hashable {
   public static let all: Stages = [.request, .response, .observed, .reports]
 
   /// Whether `stage` is in the set.
+  ///
+  /// - Parameter stage: A stage.
   public func contains(_ stage: Stage) -> Bool { rawValue & (1 << stage.rawValue) != 0 }
 }
 
 /// The methods of the stages that are observed, without a value that waits for the interceptor: a part of
-/// ``StagedInterceptor``.
+/// ``StagedInterceptor``. `[loop's thread]`
 public protocol StageObserver: AnyObject {
   /// An attempt at the call has ended that an interceptor further in has made, which retries or hedges: exactly once for
   /// each, also for one that was cancelled, last to first. Before `responseEnd` if it ended before, otherwise before
   /// `metrics`.
+  ///
+  /// - Parameter report: The attempt and how it has ended.
   func attemptEnd(_ report: AttemptReport)
 }
 

@@ -72,6 +72,8 @@ extension Token where Direction: CallDirection {
 extension Token where Direction: RequestDirection {
   /// Responds to the call: nothing goes further in, and the response passes the interceptors further out as a server's
   /// does. `[any thread]`
+  ///
+  /// - Parameter response: The response for the caller.
   public consuming func respond(_ response: LocalResponse) { settle(.respond(response)) }
 }
 
@@ -108,16 +110,22 @@ extension Token where Direction: ResponseDirection {
 extension Token where Value == MessageValue {
   /// Injects a message of the same direction before this one. If this one is dropped afterwards, the injected message
   /// replaces it, which a unary direction allows. `[any thread]`
+  ///
+  /// - Parameter message: The message, in either form.
   public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
 }
 
 extension Token where Value == Void, Direction == Outbound {
   /// Injects a message before the half-close. `[any thread]`
+  ///
+  /// - Parameter message: The message, in either form.
   public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
 }
 
 extension Token where Value == ResponseEnd, Direction == Inbound {
   /// Injects a message before the end. `[any thread]`
+  ///
+  /// - Parameter message: The message, in either form.
   public func inject(_ message: Payload) { sink?.put(message, before: tokenID) }
 }
 
@@ -125,6 +133,8 @@ extension Token where Value == ResponseEnd, Direction == Inbound {
 
 extension Token where Value == RequestStart, Direction == Outbound {
   /// Passes the start on, changed or not. `[any thread]`
+  ///
+  /// - Parameter start: The start, changed or not.
   public consuming func proceed(_ start: RequestStart) { settle(.proceed(.requestStart(start))) }
 }
 
@@ -135,21 +145,29 @@ extension Token where Value == Void, Direction == Outbound {
 
 extension Token where Value == ResponseStart, Direction == Inbound {
   /// Passes the start on, changed or not. `[any thread]`
+  ///
+  /// - Parameter start: The start, changed or not.
   public consuming func proceed(_ start: ResponseStart) { settle(.proceed(.responseStart(start))) }
 }
 
 extension Token where Value == ResponseEnd, Direction == Inbound {
   /// Passes the end on, changed or not: an error may become a success and the reverse. `[any thread]`
+  ///
+  /// - Parameter end: The end, changed or not.
   public consuming func proceed(_ end: ResponseEnd) { settle(.proceed(.responseEnd(end))) }
 }
 
 extension Token where Value == CallMetrics, Direction == Report {
   /// Passes the metrics on, changed or not. `[any thread]`
+  ///
+  /// - Parameter metrics: The metrics, changed or not.
   public consuming func proceed(_ metrics: CallMetrics) { settle(.proceed(.metrics(metrics))) }
 }
 
 extension Token where Value == MessageValue {
   /// Passes the message on, changed or not. An unchanged message keeps its bytes. `[any thread]`
+  ///
+  /// - Parameter message: The message, changed or not.
   public consuming func proceed(_ message: MessageValue) {
     guard let sink = sink.take() else { return }
     sink.proceed(tokenID, message)

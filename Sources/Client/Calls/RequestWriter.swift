@@ -7,6 +7,7 @@ public struct RequestWriter<Input: Sendable>: Sendable {
 
   /// Sends a message. Waits while the window of the connection is full.
   ///
+  /// - Parameter message: The message.
   /// - Throws: The error of the call, if it has failed; `failedPrecondition` if the server has ended the call, or after
   ///   `finish`; the error of a message that the method cannot have. If the task is canceled, the call is canceled.
   public func send(_ message: Input) async throws(RPCError) {

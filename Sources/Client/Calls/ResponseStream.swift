@@ -22,6 +22,8 @@ public struct ResponseStream<Output: Sendable>: AsyncSequence, Sendable {
   public var trailers: Headers? { call.channel.end?.trailers }
 
   /// Cancels the call: its error has the code `canceled` and this message.
+  ///
+  /// - Parameter reason: The message of the error `canceled`.
   public func cancel(_ reason: String = "the caller canceled the call") { call.cancel(reason) }
 
   /// Makes the iterator.

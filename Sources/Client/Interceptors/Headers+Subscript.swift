@@ -2,6 +2,8 @@ import RPCurlProtocols
 
 extension Headers {
   /// The first value of a name; nil without a value. Setting it replaces all values of the name, and nil removes them.
+  ///
+  /// - Parameter name: The name, in any case.
   public subscript(name: String) -> String? {
     get { first(name) }
     set {

@@ -2,7 +2,7 @@ import RPCurlChain
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// An interceptor written as one asynchronous function around the call.
+/// An interceptor written as one asynchronous function around the call. `[any thread]`
 ///
 /// ```swift
 /// struct Tenant: Interceptor {
@@ -28,6 +28,8 @@ public protocol Interceptor: ChainMember {
   ///   An error without metadata that is thrown after the response has ended keeps the trailers of the server.
   func intercept(_ request: inout Request, next: Next) async throws -> Response
   /// Whether a call passes through the interceptor; read once for each call. True by default.
+  ///
+  /// - Parameter call: What is known of the call before it starts.
   func applies(to call: CallFacts) -> Bool
   /// What the interceptor does with the messages of each direction; read once for each call. By default it receives typed
   /// messages, and may change them.
@@ -83,10 +85,16 @@ public struct InterceptedRequest: Sendable {
   }
 
   /// Writes to the log, with the interceptor's name.
+  ///
+  /// - Parameters:
+  ///   - level: The severity.
+  ///   - text: The text, one line.
   public func log(_ level: LogLevel, _ text: String) { bridge.handle.log(level, text) }
 
   /// Calls `body` once when the call is over, however it ends, with its status and metrics: to release what the
   /// interceptor holds. It is called on the loop's thread, and must not wait.
+  ///
+  /// - Parameter body: Receives the end of the call and its metrics.
   public func onFinish(_ body: @escaping @Sendable (Outcome) -> Void) { bridge.onFinish(body) }
 
   /// Makes a unary call of the interceptor's own, which passes through the other interceptors, not through this one.
@@ -179,6 +187,8 @@ public struct AsyncFactory: InterceptorFactory {
   private let interceptor: any Interceptor
 
   /// Makes a factory.
+  ///
+  /// - Parameter interceptor: The interceptor of all calls.
   public init(_ interceptor: any Interceptor) { self.interceptor = interceptor }
 
   /// Makes the interceptor of one call, unless the call does not pass through it.

@@ -32,9 +32,13 @@ public enum FieldValue: Sendable {
   case message(Message)
 
   /// Makes a value.
+  ///
+  /// - Parameter value: A value that is not a literal.
   public init(_ value: some FieldValueConvertible) { self = value.fieldValue }
 
   /// Makes a value from a literal: `FieldValue(["year": 1815])`.
+  ///
+  /// - Parameter value: The value, unchanged.
   public init(_ value: FieldValue) { self = value }
 }
 

@@ -19,13 +19,18 @@ extension Message {
   }
 }
 
-/// A type of values that a path of a message may lead to.
+/// A type of values that a path of a message may lead to. `[any thread]`
 public protocol FieldResult {
   /// Reads the value at a path.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - path: The path to the field.
+  /// - Throws: `FieldPathError` if the message has no such field, or its value has another type.
   init(of message: Message, at path: FieldPath) throws(FieldPathError)
 }
 
-/// A type of single values, which may also be the elements of lists.
+/// A type of single values, which may also be the elements of lists. `[any thread]`
 public protocol SingleFieldResult: FieldResult {
   /// Makes the result of a value.
   ///
@@ -33,10 +38,15 @@ public protocol SingleFieldResult: FieldResult {
   ///   - value: The value.
   ///   - field: The field of the value.
   /// - Returns: Nil if the value has another type, or is out of range.
+  /// - Throws: `FieldPathError` if the field is not known.
   init?(_ value: Value, of field: @autoclosure () throws(FieldPathError) -> Field) throws(FieldPathError)
   /// The value of a field that is not set and has no default.
+  ///
+  /// - Parameter field: The field.
   static func empty(_ field: Field) -> Self?
   /// The elements of a single value that is an array in Swift: of `bytes`. Nil for other values.
+  ///
+  /// - Parameter value: The value of the field.
   static func elements(of value: Value) -> [Self]?
   /// The name of the type in errors.
   static var fieldTypeName: String { get }

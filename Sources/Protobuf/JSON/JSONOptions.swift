@@ -43,6 +43,10 @@ public struct JSONEncodingOptions: Sendable, Equatable {
   package var bytes = BytesForm.base64
 
   /// Makes options; compact ProtoJSON by default.
+  ///
+  /// - Parameters:
+  ///   - int64s: How 64-bit integers are written.
+  ///   - pretty: Whether the text has line breaks and indentation.
   public init(
     emitDefaults: Bool = false, enumNumbers: Bool = false, protoNames: Bool = false,
     int64s: Int64Form = .strings, pretty: Bool = false

@@ -74,6 +74,11 @@ public struct JSONTranscoder: Sendable {
   }
 
   /// Reads a JSON text and appends the serialized message. On an error nothing is appended.
+  ///
+  /// - Parameters:
+  ///   - json: The JSON text, in UTF-8.
+  ///   - out: Receives the serialized message.
+  /// - Throws: ``MessageParseError`` if the text is not JSON, or does not fit the type.
   public func transcode(json: [UInt8], into out: inout [UInt8]) throws(MessageParseError) {
     try transcode(json: json.span.bytes, into: &out)
   }
@@ -86,6 +91,11 @@ public struct JSONTranscoder: Sendable {
   }
 
   /// Reads a serialized message and appends its JSON. On an error nothing is appended.
+  ///
+  /// - Parameters:
+  ///   - serialized: The message in the binary format.
+  ///   - out: Receives the JSON text, in UTF-8.
+  /// - Throws: ``DecodeError`` if the bytes are invalid, or JSON has no form for a value.
   public func transcode(serialized: [UInt8], into out: inout [UInt8]) throws(DecodeError) {
     try transcode(serialized: serialized.span.bytes, into: &out)
   }

@@ -1,5 +1,10 @@
 extension Message {
   /// Parses a message from a JSON text with one value. Uses at most 100 times the text's length in memory.
+  ///
+  /// - Parameters:
+  ///   - json: The JSON text, in UTF-8.
+  ///   - options: What is accepted besides.
+  /// - Throws: ``MessageParseError`` if the text is not JSON, or does not fit the type.
   public init(
     _ type: MessageType, json: [UInt8], options: JSONDecodingOptions = JSONDecodingOptions()
   ) throws(MessageParseError) {
@@ -13,6 +18,9 @@ extension Message {
   }
 
   /// The message as JSON.
+  ///
+  /// - Parameter options: The form of the text.
+  /// - Throws: ``DecodeError`` if JSON has no form for a value of the message.
   public func json(options: JSONEncodingOptions = JSONEncodingOptions()) throws(DecodeError) -> [UInt8] {
     var json: [UInt8] = []
     try JSONTranscoder(type, encoding: options).transcode(serialized: serialized(), into: &json)

@@ -255,6 +255,9 @@ extension MessageTable {
 
 extension MessageType {
   /// The field of the value at a path, set or not; for a map's entry the field of its value.
+  ///
+  /// - Parameter path: The path to the field.
+  /// - Throws: ``FieldPathError`` if the type has no such field.
   public func field(at path: FieldPath) throws(FieldPathError) -> Field {
     switch try path.leaf(in: self) {
     case .field(let field, _, _): return field

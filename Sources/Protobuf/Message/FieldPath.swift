@@ -36,6 +36,7 @@ public struct FieldPath: Hashable, Sendable {
 
   /// Parses a path, with or without a full stop at its start.
   ///
+  /// - Parameter text: The path: `a.b[0].c`.
   /// - Throws: ``FieldPathError`` if the syntax is invalid, or if it has more than 100 steps.
   public init(_ text: String) throws(FieldPathError) {
     var parser = FieldPathParser(text)

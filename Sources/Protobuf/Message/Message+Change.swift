@@ -1,12 +1,23 @@
 extension Message {
   /// Sets a field, an element of a list, or an entry of a map. Creates missing messages in the path; `[]` appends an element
   /// to a list.
+  ///
+  /// - Parameters:
+  ///   - value: The value, of the type of the field.
+  ///   - path: The path to the field.
+  /// - Throws: ``FieldPathError`` if the type has no such field, or the field cannot have the value.
   public mutating func set(_ value: Value, at path: FieldPath) throws(FieldPathError) {
     try Change.set(value).apply(to: &self, path.steps[...])
   }
 
   /// Replaces the value at a path (a field, a whole list or map, or an element) by the value of a JSON text;
   /// `null` clears it. Creates missing messages in the path; `[]` appends an element to a list.
+  ///
+  /// - Parameters:
+  ///   - json: The JSON text, in UTF-8.
+  ///   - path: The path to the field.
+  ///   - options: What is accepted besides.
+  /// - Throws: ``FieldPathError`` if the type has no such field, or the field cannot have the value.
   public mutating func setJSON(
     _ json: [UInt8], at path: FieldPath, options: JSONDecodingOptions = JSONDecodingOptions()
   ) throws(FieldPathError) {
@@ -14,11 +25,22 @@ extension Message {
   }
 
   /// Appends an element to a list.
+  ///
+  /// - Parameters:
+  ///   - value: The element.
+  ///   - path: The path to the list.
+  /// - Throws: ``FieldPathError`` if the type has no such list, or its elements cannot have the value.
   public mutating func append(_ value: Value, at path: FieldPath) throws(FieldPathError) {
     try set(value, at: endOfList(path))
   }
 
   /// Appends the element of a JSON text to a list.
+  ///
+  /// - Parameters:
+  ///   - json: The JSON text, in UTF-8.
+  ///   - path: The path to the list.
+  ///   - options: What is accepted besides.
+  /// - Throws: ``FieldPathError`` if the type has no such list, or its elements cannot have the value.
   public mutating func appendJSON(
     _ json: [UInt8], at path: FieldPath, options: JSONDecodingOptions = JSONDecodingOptions()
   ) throws(FieldPathError) {
@@ -35,6 +57,9 @@ extension Message {
   }
 
   /// Clears a field, or removes an element of a list or a map; with `[]`, each one.
+  ///
+  /// - Parameter path: The path to the field.
+  /// - Throws: ``FieldPathError`` if the type has no such field.
   public mutating func clear(at path: FieldPath) throws(FieldPathError) {
     for path in try path.paths(in: self) where try has(path) {
       try Change.clear.apply(to: &self, path.steps[...])

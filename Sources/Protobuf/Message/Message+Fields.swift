@@ -3,6 +3,7 @@ import RPCurlBase
 extension Message {
   /// The field of a oneof in this message that is set; `nil` if none is.
   ///
+  /// - Parameter name: The name of the oneof.
   /// - Throws: ``FieldPathError`` if the type has no oneof with this name.
   public func setField(ofOneof name: String) throws(FieldPathError) -> Field? {
     let names: [String]

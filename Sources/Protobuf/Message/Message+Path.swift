@@ -3,6 +3,9 @@ extension Message {
   /// out of range.
   ///
   /// Lists and maps have no `Value`: name an element, or use ``json(at:options:)`` for the whole.
+  ///
+  /// - Parameter path: The path to the field.
+  /// - Throws: ``FieldPathError`` if the type has no such field.
   public func value(at path: FieldPath) throws(FieldPathError) -> Value? {
     guard let match = try match(at: path) else { return nil }
     guard let value = match.value else { throw .needsSubscript(field: match.field?.pathName ?? "\(path)") }
@@ -11,11 +14,17 @@ extension Message {
 
   /// Whether the value at a path is set: a field with presence is set, one without is not zero, a list or map
   /// is not empty, an element exists. With `[]`, whether one of the values is.
+  ///
+  /// - Parameter path: The path to the field.
+  /// - Throws: ``FieldPathError`` if the type has no such field.
   public func has(_ path: FieldPath) throws(FieldPathError) -> Bool {
     try path.matches(in: self).contains { $0?.isSet == true }
   }
 
   /// The number of elements of the list or map at a path.
+  ///
+  /// - Parameter path: The path to the list, the map or the text.
+  /// - Throws: ``FieldPathError`` if the type has no such field, or its values have no length.
   public func length(_ path: FieldPath) throws(FieldPathError) -> Int {
     // A list that the message lacks is empty.
     guard let match = try match(at: path) else { return 0 }
@@ -27,6 +36,11 @@ extension Message {
   }
 
   /// The value at a path as JSON; `null` if it is not set. With `[]`, the array of the values.
+  ///
+  /// - Parameters:
+  ///   - path: The path to the field.
+  ///   - options: The form of the text.
+  /// - Throws: ``FieldPathError`` if the type has no such field, or JSON has no form for its value.
   public func json(
     at path: FieldPath, options: JSONEncodingOptions = JSONEncodingOptions()
   ) throws(FieldPathError) -> [UInt8] {
@@ -43,6 +57,9 @@ extension Message {
   }
 
   /// The keys of the map at a path, in ascending order.
+  ///
+  /// - Parameter path: The path to the map.
+  /// - Throws: ``FieldPathError`` if the type has no such map.
   public func mapKeys(at path: FieldPath) throws(FieldPathError) -> [Value] {
     let field = try type.field(at: path).node
     guard let kind = field.mapKey?.kind else { throw .wrongType(field: field.pathName, expected: "a map") }

@@ -25,6 +25,8 @@ public struct DescriptorOptions: Sendable {
   ///
   /// Nil if there are none, or if no source defines the type: sets with custom options contain
   /// `google/protobuf/descriptor.proto`.
+  ///
+  /// - Throws: ``DecodeError`` if the options are invalid.
   public func message() throws(DecodeError) -> Message? {
     guard !serialized.isEmpty else { return nil }
     let type: MessageNode?

@@ -1,6 +1,6 @@
 import RPCurlBase
 
-/// The schema: the definitions of all added descriptor sets.
+/// The schema: the definitions of all added descriptor sets. `[any thread]`
 ///
 /// Files are read when a look-up needs them. The pool's results, and messages of its types, retain its
 /// content: it is freed with the last of them and the pool.
@@ -52,11 +52,19 @@ public final class DescriptorPool: Sendable {
   }
 
   /// Finds a service by its full name. Does not check that its methods' types exist.
+  ///
+  /// - Parameter name: The full name.
+  /// - Throws: ``SchemaError`` if the file that declares it is invalid.
   public func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
     try core.service(named: name)
   }
 
   /// Finds a method and checks that its types are usable.
+  ///
+  /// - Parameters:
+  ///   - service: The full name of the service.
+  ///   - method: The method's own name.
+  /// - Throws: ``SchemaError`` if the file that declares it is invalid.
   public func method(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
     guard let found = try core.service(named: service)?.method(named: method) else { return nil }
     _ = try found.input.node.table()
@@ -65,16 +73,25 @@ public final class DescriptorPool: Sendable {
   }
 
   /// Finds a message type by its full name.
+  ///
+  /// - Parameter name: The full name.
+  /// - Throws: ``SchemaError`` if the file that declares it is invalid.
   public func messageType(named name: String) throws(SchemaError) -> MessageType? {
     try core.messageType(named: name).map { MessageType($0) }
   }
 
   /// Finds an enum by its full name.
+  ///
+  /// - Parameter name: The full name.
+  /// - Throws: ``SchemaError`` if the file that declares it is invalid.
   public func enumType(named name: String) throws(SchemaError) -> EnumType? {
     try core.enumType(named: name).map { EnumType($0, core) }
   }
 
   /// Finds an extension by its full name.
+  ///
+  /// - Parameter name: The full name.
+  /// - Throws: ``SchemaError`` if the file that declares it is invalid.
   public func extensionField(named name: String) throws(SchemaError) -> Field? {
     try core.extensionField(named: name).map { Field($0, core) }
   }

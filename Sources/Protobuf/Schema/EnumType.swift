@@ -23,6 +23,8 @@ public struct EnumType: Sendable {
     public var endIndex: Int { nodes.count }
 
     /// The value at a position from zero.
+    ///
+    /// - Parameter position: The place of the value in the declaration, from 0.
     public subscript(position: Int) -> Value {
       let node = nodes[position]
       return Value(
@@ -53,9 +55,13 @@ public struct EnumType: Sendable {
   public var defaultNumber: Int32 { node.defaultNumber }
 
   /// The first name of a number.
+  ///
+  /// - Parameter number: The number of a value.
   public func name(of number: Int32) -> String? { node.name(of: number) }
 
   /// The number of a name.
+  ///
+  /// - Parameter name: The name of a value.
   public func number(of name: String) -> Int32? { node.number(of: name) }
 }
 

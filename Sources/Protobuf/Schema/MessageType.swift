@@ -30,12 +30,16 @@ public struct MessageType: Sendable {
   package func wellKnown() throws(SchemaError) -> WellKnownKind? { try node.table().wellKnown }
 
   /// The fields by number, without extensions.
+  ///
+  /// - Throws: ``SchemaError`` if the type or one that it uses is invalid.
   public func fields() throws(SchemaError) -> [Field] { try node.table().fields.map { Field($0, pool) } }
 
   /// The names of the oneofs, without synthetic ones of `optional` fields.
   package func oneofNames() throws(SchemaError) -> [String] { try node.table().oneofs.map(\.name) }
 
   /// The oneofs, without synthetic ones of `optional` fields.
+  ///
+  /// - Throws: ``SchemaError`` if the type or one that it uses is invalid.
   public func oneofs() throws(SchemaError) -> [Oneof] {
     try node.table().oneofs.map { Oneof(name: $0.name, options: DescriptorOptions($0.options, pool: pool)) }
   }
@@ -51,11 +55,16 @@ public struct MessageType: Sendable {
   package func file() throws(SchemaError) -> String { try node.table().file }
 
   /// The options, including custom ones.
+  ///
+  /// - Throws: ``SchemaError`` if the type or one that it uses is invalid.
   public func options() throws(SchemaError) -> DescriptorOptions {
     DescriptorOptions(try node.table().options, pool: pool)
   }
 
   /// Finds a field by its original or its JSON name.
+  ///
+  /// - Parameter name: The name in the declaration.
+  /// - Throws: ``SchemaError`` if the type or one that it uses is invalid.
   public func field(named name: String) throws(SchemaError) -> Field? {
     var name = name
     let table = try node.table()

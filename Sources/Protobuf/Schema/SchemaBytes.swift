@@ -1,4 +1,4 @@
-/// Immutable bytes of a schema at a fixed address: a mapped file, or a copy of an array.
+/// Immutable bytes of a schema at a fixed address: a mapped file, or a copy of an array. `[any thread]`
 public final class SchemaBytes: @unchecked Sendable {
   /// The bytes; valid as long as this object.
   package let bytes: UnsafeRawBufferPointer
@@ -13,6 +13,8 @@ public final class SchemaBytes: @unchecked Sendable {
   }
 
   /// Keeps `bytes`: the storage of an array stays where it is while nothing changes it.
+  ///
+  /// - Parameter bytes: A serialized `FileDescriptorSet`.
   public convenience init(_ bytes: [UInt8]) {
     self.init(owning: bytes.withUnsafeBytes { $0 }) { _ in withExtendedLifetime(bytes) {} }
   }

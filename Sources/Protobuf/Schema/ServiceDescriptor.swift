@@ -12,6 +12,8 @@ public struct ServiceDescriptor: Sendable {
   public let options: DescriptorOptions
 
   /// Finds a method.
+  ///
+  /// - Parameter name: The method's own name.
   public func method(named name: String) -> MethodDescriptor? {
     methods.first { $0.name == name }
   }

@@ -1,5 +1,10 @@
 extension Message {
   /// Parses a message from text format. Uses at most 100 times the text's length in memory.
+  ///
+  /// - Parameters:
+  ///   - text: The text, in UTF-8.
+  ///   - options: What is accepted besides.
+  /// - Throws: ``MessageParseError`` if the text is invalid, or does not fit the type.
   public init(
     _ type: MessageType, text: [UInt8], options: TextDecodingOptions = TextDecodingOptions()
   ) throws(MessageParseError) {
@@ -9,6 +14,11 @@ extension Message {
   }
 
   /// Parses a message from text format. Uses at most 100 times the text's length in memory.
+  ///
+  /// - Parameters:
+  ///   - text: The text, in UTF-8.
+  ///   - options: What is accepted besides.
+  /// - Throws: ``MessageParseError`` if the text is invalid, or does not fit the type.
   public init(
     _ type: MessageType, text: String, options: TextDecodingOptions = TextDecodingOptions()
   ) throws(MessageParseError) {
@@ -16,6 +26,8 @@ extension Message {
   }
 
   /// The message in text format, as UTF-8.
+  ///
+  /// - Parameter options: The form of the text.
   public func text(options: TextEncodingOptions = TextEncodingOptions()) -> [UInt8] {
     TextPrinter.print(self, options: options)
   }
