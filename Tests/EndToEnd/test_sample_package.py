@@ -6,21 +6,15 @@ import subprocess
 
 import pytest
 
+import swift_examples
 from harness import ROOT, write
 
-PACKAGE = ROOT / "Tests" / "SamplePackage"
 RESOURCES = ROOT / "Sources" / "Client" / "RPCurlClient.docc" / "Resources"
-# Kept beside the other builds, so that only the first run compiles the libraries (a minute).
-SCRATCH = ROOT / ".build" / "sample"
 
 
 @pytest.fixture(scope="module")
 def sample():
-    build = ["swift", "build", "--package-path", PACKAGE, "--scratch-path", SCRATCH]
-    done = subprocess.run(build, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "warning:" not in done.stdout + done.stderr
-    return SCRATCH / "debug" / "Sample"
+    return swift_examples.build() / "Sample"
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ asynchronous generators.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -25,6 +26,9 @@ from google.rpc import code_pb2, error_details_pb2
 SERVICE = demo.DESCRIPTOR.services_by_name["Demo"]
 ITEMS = {"1": "Analytical Engine", "2": "Jacquard loom", "3": "Antikythera mechanism"}
 GREETINGS = {"": "Hello", "en": "Hello", "de": "Hallo", "fr": "Bonjour"}
+
+# The calls so far with each key of `demo-fail-first`.
+failures: Counter[str] = Counter()
 
 # Text, or bytes for a name that ends in "-bin".
 Metadata = list[tuple[str, str | bytes]]
@@ -106,8 +110,9 @@ def obeying_headers(path: str, handler: Callable[..., Any], streams: bool) -> Ca
 
     `demo-header` and `demo-trailer` (NAME=VALUE) add to the response's metadata, and
     `demo-code` ends the call with that status after the last message. `demo-fail-attempts`
-    has the first attempts at the call, this many, fail with UNAVAILABLE. With `demo-token`,
-    a call without that bearer token is UNAUTHENTICATED.
+    has the first attempts at the call, this many, fail with UNAVAILABLE; `demo-fail-first`
+    (KEY=COUNT) does so for the first calls with this key, after the headers that were asked for.
+    With `demo-token`, a call without that bearer token is UNAUTHENTICATED.
     """
 
     def asked(call: Call, name: str) -> list[str]:
@@ -134,6 +139,10 @@ def obeying_headers(path: str, handler: Callable[..., Any], streams: bool) -> Ca
             call.set_trailers([to_pair(text) for text in trailers])
         if headers := asked(call, "demo-header"):
             await call.send_headers([to_pair(text) for text in headers])
+        for key, _, count in (text.partition("=") for text in asked(call, "demo-fail-first")):
+            failures[key] += 1
+            if failures[key] <= int(count):
+                await refuse(code_pb2.UNAVAILABLE, f"call {failures[key]} of {key} is to fail", request)
 
     def finish(call: Call) -> None:
         for code in asked(call, "demo-code"):
