@@ -190,7 +190,8 @@ let package = Package(
       products: [deques],
       settings: asynchronous),
     // A client without a network, for tests of interceptors.
-    source("ClientTesting", ["Base", "Client", "Protocols"], settings: asynchronous),
+    source(
+      "ClientTesting", ["Base", "Client", "Protocols"], products: [generatedTypes], settings: asynchronous),
     // Calls with the generated types of swift-protobuf; empty without the trait.
     source("ClientSwiftProtobuf", ["Client"], products: [generatedTypes], settings: strict),
     // The built-in interceptors.

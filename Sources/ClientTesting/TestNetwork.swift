@@ -56,7 +56,8 @@ private struct TestNetwork: Interceptor {
       rest: request.call.kind.clientStreams ? request.messages : nil, wire: wire, codec: request.codec)
     var start = request.start
     start.headers = wire.headers
-    let script = await response(ServerCall(start: start, messages: arriving, server: server), wire)
+    let call = ServerCall(start: start, messages: arriving, server: server, responseType: responseType)
+    let script = await response(call, wire)
     let messages = ScriptedMessages(
       script: script, wire: wire, type: responseType, codec: request.codec, method: request.method)
     var response: Response

@@ -120,6 +120,8 @@ public struct ServerCall: Sendable {
   /// The messages, as they arrive.
   public let messages: AsyncMessages
   let server: TestServer
+  /// The type of the messages of the response.
+  let responseType: MessageType
 
   /// Waits for the whole request, and adds it to the server's `calls`.
   ///

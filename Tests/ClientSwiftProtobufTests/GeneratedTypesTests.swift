@@ -1,4 +1,4 @@
-// With `swift test --traits SwiftProtobuf`.
+// With `swift test --traits SwiftProtobuf`, and in the build of the sample package (Tests/EndToEnd/swift_examples.py).
 #if SwiftProtobuf
   import RPCurlClient
   import RPCurlCFakeCurl
@@ -140,6 +140,45 @@
         }
         #expect(error?.code == .internal)
         #expect(error?.origin == .violation)
+      }
+    }
+
+    @Test func testServerRespondsWithGeneratedTypes() async throws {
+      fake_install()
+      let server = TestServer()
+      let unary: Words<CallKind.Unary> = method("Unary")
+      let stream: Words<CallKind.ServerStreaming> = method("Server")
+      let upload: Words<CallKind.ClientStreaming> = method("Client")
+      let both: Words<CallKind.Bidirectional> = method("Bidi")
+      server.on(unary) { request in .with { $0.value = request.value + "!" } }
+      server.on(stream) { request in request.value.map { letter in .with { $0.value = "\(letter)" } } }
+      server.on(upload) { requests in .with { $0.value = requests.map(\.value).joined() } }
+      server.on(both) { requests in requests.reversed() }
+      server.on(unary) { request in
+        let detail = try StatusDetail(Google_Protobuf_StringValue.with { $0.value = "why" })
+        throw RPCError(.aborted, "no \(request.value)", details: [detail], origin: .server)
+      }
+      try await withRPCClient(server) { client in
+        #expect(try await client.unary(unary, .with { $0.value = "a" }).message.value == "a!")
+        let error = await #expect(throws: RPCError.self) {
+          try await client.unary(unary, .with { $0.value = "b" })
+        }
+        #expect(error?.message == "no b")
+        #expect(try error?.details(of: Google_Protobuf_StringValue.self).map(\.value) == ["why"])
+        var texts: [String] = []
+        for try await item in try await client.serverStreaming(stream, .with { $0.value = "xy" }) {
+          texts.append(item.value)
+        }
+        let (requests, continuation) = AsyncStream.makeStream(of: Google_Protobuf_StringValue.self)
+        for text in ["c", "d"] { continuation.yield(.with { $0.value = text }) }
+        continuation.finish()
+        texts.append(try await client.clientStreaming(upload, requests).message.value)
+        try await client.bidirectional(both) { requests, responses in
+          for text in ["e", "f"] { try await requests.send(.with { $0.value = text }) }
+          requests.finish()
+          for try await item in responses { texts.append(item.value) }
+        }
+        #expect(texts == ["x", "y", "cd", "f", "e"])
       }
     }
 

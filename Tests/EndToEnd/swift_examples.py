@@ -27,7 +27,7 @@ let libraries: [Target.Dependency] = [
 ].map { .product(name: $0, package: "rpcurl") } + [.product(name: "SwiftProtobuf", package: "swift-protobuf")]
 // An example does not use all that it makes.
 let settings: [SwiftSetting] = [
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"), .unsafeFlags(["-suppress-warnings"]),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"), .unsafeFlags(["-suppress-warnings"]), .define("SwiftProtobuf"),
 ]
 package.targets += [
   .executableTarget(name: "Examples", dependencies: libraries, swiftSettings: settings),
@@ -158,6 +158,9 @@ def sources():
         "Sources/Examples/hello.pb.swift": (SAMPLE / "Sources/Sample/hello.pb.swift").read_text(),
         "Tests/ExampleTests/hello.pb.swift": (SAMPLE / "Sources/Sample/hello.pb.swift").read_text(),
     }
+    # The unit tests of what the trait adds, which no other build has. They need no libcurl of their own here.
+    tests = (ROOT / "Tests/ClientSwiftProtobufTests/GeneratedTypesTests.swift").read_text()
+    files["Tests/ExampleTests/GeneratedTypesTests.swift"] = re.sub(r"^ *(?:import RPCurlCFakeCurl|fake_install\(\))\n", "", tests, flags=re.M)
     for example in everything:
         folder = "Tests/ExampleTests" if example.has_tests else "Sources/Examples"
         files[f"{folder}/{example.name}.swift"] = source(example, everything)

@@ -83,6 +83,13 @@ def test_examples_of_tests_pass(built, directory, grpc_server):
         assert "Test run with 1 test" in result.stdout, result.stdout
 
 
+def test_generated_types_pass_their_unit_tests(built, directory, grpc_server):
+    (program,) = built.glob("*PackageTests.xctest")
+    result = run([program, "--testing-library", "swift-testing", "--filter", "GeneratedTypesTests"], directory, grpc_server, "grpc")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r"Test run with \d+ tests", result.stdout), result.stdout
+
+
 def test_page_of_migration_has_pairs():
     text = (swift_examples.DOCUMENTS / "Migration.md").read_text()
     libraries = re.findall(r"^```swift\n// (\S+)$", text, re.M)
