@@ -323,8 +323,9 @@ docs: build-packages ## Generate the manual and the completions
 	swift build $(SWIFT_FLAGS) --product rpcurl
 	scripts/generate-docs $(BUILD)/debug/rpcurl .
 
-api: build-packages ## Write docs/api, the list of the public declarations of the libraries
+api: build-packages servers ## Write docs/api, the list of the public declarations of the libraries
 	swift build $(SWIFT_FLAGS)
+	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -c 'import swift_examples; swift_examples.build()'
 	scripts/api
 
 docs-api: build-packages ## Make the pages of the libraries' API, .build/docs-api

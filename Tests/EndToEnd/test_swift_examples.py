@@ -80,14 +80,14 @@ def test_examples_of_tests_pass(built, directory, grpc_server):
     for name in tests:
         result = run([program, "--testing-library", "swift-testing", "--filter", rf"[./]{name}\b"], directory, grpc_server, "grpc")
         assert result.returncode == 0, result.stdout + result.stderr
-        assert "Test run with 1 test" in result.stdout, result.stdout
+        assert "Test run with 1 test" in result.stderr, result.stderr
 
 
 def test_generated_types_pass_their_unit_tests(built, directory, grpc_server):
     (program,) = built.glob("*PackageTests.xctest")
     result = run([program, "--testing-library", "swift-testing", "--filter", "GeneratedTypesTests"], directory, grpc_server, "grpc")
     assert result.returncode == 0, result.stdout + result.stderr
-    assert re.search(r"Test run with \d+ tests", result.stdout), result.stdout
+    assert re.search(r"Test run with \d+ tests", result.stderr), result.stderr
 
 
 def test_page_of_migration_has_pairs():
