@@ -85,6 +85,7 @@ func withRPCClient<Result>(
 ) async throws -> Result {
   var options = options
   options.protocolName = Example.protocolName
+  options.allowsOldLibcurl = true
   for field in Example.headers.fields { options.headers.add(field.name, field.value) }
   return try await RPCurlClient.withRPCClient(
     Example.target, schema: schema, options: options, interceptors: interceptors, body)
