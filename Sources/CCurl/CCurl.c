@@ -2,6 +2,7 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -308,10 +309,15 @@ bool ccurl_is_closed(int socket) {
 /* The number of idle connections to keep. libcurl's default is four per handle in the multi at the time, so a
  * batch whose calls end together would lose most of its connections. */
 #define IDLE_CONNECTIONS 1000L
+/* The server's limit counts. By default, libcurl has at most 100 streams on a connection, and a connection for each hundred of
+ * calls at once: it searches all of them for each call, and calls may wait for the end of another one. */
+#define STREAMS ((long)INT_MAX)
 
 CURLM *ccurl_multi_init(void) {
   CURLM *multi = lib.curl_multi_init();
-  if (multi) (void)lib.curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
+  if (!multi) return NULL;
+  (void)lib.curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, IDLE_CONNECTIONS);
+  (void)lib.curl_multi_setopt(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, STREAMS);
   return multi;
 }
 CURLMcode ccurl_multi_cleanup(CURLM *multi) { return lib.curl_multi_cleanup(multi); }

@@ -45,9 +45,8 @@ def test_a_thousand_calls_share_a_connection(batch, request, counted, certificat
     assert proxy.connections <= 32 if transport == "http1" else proxy.connections == 1
 
 
-def test_calls_are_made_at_a_time_and_printed_in_order(batch, raw_server):
-    """The server responds in reverse order, once the client has sent as many requests as it sends at a time."""
-    at_a_time = []
+def respond_to(sizes, at_a_time):
+    """A server that responds in reverse order, once as many requests wait as the next of the sizes. `at_a_time` has how many did."""
 
     def serve(connection):
         raw_http2.read_exactly(connection, 24)
@@ -61,7 +60,7 @@ def test_calls_are_made_at_a_time_and_printed_in_order(batch, raw_server):
                     bodies[number] = bodies.get(number, b"") + payload
                     if flags & raw_http2.END_STREAM:
                         waiting.append(number)
-                        if len(waiting) == 3:
+                        if len(waiting) == sizes[len(at_a_time)]:
                             control.frame(raw_http2.PING, 0, b"8 bytes.")
                 # The client has sent all requests that it sends before a response.
                 if kind == raw_http2.PING and flags & raw_http2.ACK:
@@ -76,9 +75,30 @@ def test_calls_are_made_at_a_time_and_printed_in_order(batch, raw_server):
         except EOFError:
             pass
 
-    result = batch("--plaintext", "--jobs", 3, raw_server(serve).address, HELLO, input=names(9))
+    return serve
+
+
+def test_calls_are_made_at_a_time_and_printed_in_order(batch, raw_server):
+    at_a_time = []
+    server = raw_server(respond_to([3, 3, 3], at_a_time))
+    result = batch("--plaintext", "--jobs", 3, server.address, HELLO, input=names(9))
     assert (result.code, result.err, at_a_time) == (0, "", [3, 3, 3])
     assert [json.loads(line)["message"] for line in result.out.splitlines()] == [str(number) for number in range(9)]
+
+
+def test_more_than_100_calls_at_a_time_share_a_connection(rpcurl, raw_server, descriptor_set):
+    """The limit is that of the server. The first call is alone: the client has the limit before the others begin."""
+    at_a_time = []
+    server = raw_server(respond_to([1, 300], at_a_time))
+    options = ["--each", "--descriptor-set", descriptor_set, "--plaintext", "--jobs", "300", "--max-time", "20s"]
+    with rpcurl.start(*options, server.address, HELLO) as process:
+        process.stdin.write(b'{"name":"0"}\n')
+        process.stdout.readline()
+        process.stdin.write(names(300).encode())
+        process.stdin.close()
+        assert len(process.stdout.read().splitlines()) == 300
+        assert process.wait() == 0
+    assert (server.connections, at_a_time) == (1, [1, 300])
 
 
 def test_a_response_is_printed_before_the_next_message_is_read(rpcurl, grpc_server, descriptor_set):
