@@ -287,9 +287,13 @@ sanitize-program: build-packages plugins servers test-packages http3-libcurl ## 
 	  lost_connections.py proto_option.py)) -k "not crash_outside_of_plugins and not flat_memory and not leaves_nothing_after_a_failure" && \
 	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --part 0.1
 
-bench-async: build-packages ## Measure what asynchronous calls cost more than those of the loop
+# Each product by itself: a build of all would build the compiler of swift-protobuf too.
+CLIENT_PRODUCTS := grpc-swift-client rpcurl-client server
+bench-async: build-packages libcurl bench-packages ## Measure the Swift library: next to its loop, and next to grpc-swift-2
 	swift build -c release --scratch-path $(BUILD)/bench $(SWIFT_FLAGS) --product AsyncBenchmark
 	$(BUILD)/bench/release/AsyncBenchmark
+	$(foreach product,$(CLIENT_PRODUCTS),swift build -c release --package-path Tests/Benchmarks/Clients --scratch-path $(BUILD)/clients \
+	  $(SWIFT_FLAGS) --product $(product) &&) scripts/bench-async
 
 counts: release servers test-packages ## Write how many instructions six commands take, which a test compares
 	RPCURL_COUNTS=write $(PYTEST) Tests/EndToEnd/test_instructions.py
