@@ -156,7 +156,8 @@ def functions(files):
                 if not protocols and function not in STANDARD and not {label for label, _ in given} & STANDARD_PARAMETERS:
                     text = doc_comment(lines, index)
                     documented = set(re.findall(r"^- (?:Parameter )?(\w+):", text, re.M))
-                    documented |= properties.get(owner, set()) if function == "init" else set()
+                    # docc reports a comment with some of the parameters.
+                    documented |= properties.get(owner, set()) if function == "init" and not documented else set()
                     lacks = [parameter for _, parameter in given if parameter not in documented | {"_"}]
                     lacks += ["Throws"] if re.search(r"\bthrows\b", effects) and "- Throws:" not in text else []
                     form, comment = types.get(owner, ("struct", "")) if owner else ("", "")

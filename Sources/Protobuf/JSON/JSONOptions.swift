@@ -45,6 +45,9 @@ public struct JSONEncodingOptions: Sendable, Equatable {
   /// Makes options; compact ProtoJSON by default.
   ///
   /// - Parameters:
+  ///   - emitDefaults: Whether fields without presence are written with their default values.
+  ///   - enumNumbers: Whether values of enums are written as numbers.
+  ///   - protoNames: Whether the names of fields are those of the `.proto` file.
   ///   - int64s: How 64-bit integers are written.
   ///   - pretty: Whether the text has line breaks and indentation.
   public init(

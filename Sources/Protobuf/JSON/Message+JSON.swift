@@ -2,6 +2,7 @@ extension Message {
   /// Parses a message from a JSON text with one value. Uses at most 100 times the text's length in memory.
   ///
   /// - Parameters:
+  ///   - type: The type of the message.
   ///   - json: The JSON text, in UTF-8.
   ///   - options: What is accepted besides.
   /// - Throws: ``MessageParseError`` if the text is not JSON, or does not fit the type.

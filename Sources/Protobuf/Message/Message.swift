@@ -18,7 +18,9 @@ public struct Message: Sendable {
 
   /// Decodes a message. Uses at most 100 times the length of `serialized` in memory.
   ///
-  /// - Parameter serialized: The message in the binary format.
+  /// - Parameters:
+  ///   - type: The type of the message.
+  ///   - serialized: The message in the binary format.
   /// - Throws: ``DecodeError`` if the bytes are not a message of the type.
   public init(_ type: MessageType, serialized: [UInt8]) throws(DecodeError) {
     self = try serialized.withUnsafeBufferPointer { (bytes) throws(DecodeError) in
@@ -28,7 +30,9 @@ public struct Message: Sendable {
 
   /// Decodes a message. Uses at most 100 times the length of `serialized` in memory.
   ///
-  /// - Parameter serialized: The message in the binary format.
+  /// - Parameters:
+  ///   - type: The type of the message.
+  ///   - serialized: The message in the binary format.
   /// - Throws: ``DecodeError`` if the bytes are not a message of the type.
   public init(_ type: MessageType, serialized: RawSpan) throws(DecodeError) {
     self = try serialized.withUnsafeBytes { (bytes) throws(DecodeError) in

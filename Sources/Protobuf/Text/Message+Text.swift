@@ -2,6 +2,7 @@ extension Message {
   /// Parses a message from text format. Uses at most 100 times the text's length in memory.
   ///
   /// - Parameters:
+  ///   - type: The type of the message.
   ///   - text: The text, in UTF-8.
   ///   - options: What is accepted besides.
   /// - Throws: ``MessageParseError`` if the text is invalid, or does not fit the type.
@@ -16,6 +17,7 @@ extension Message {
   /// Parses a message from text format. Uses at most 100 times the text's length in memory.
   ///
   /// - Parameters:
+  ///   - type: The type of the message.
   ///   - text: The text, in UTF-8.
   ///   - options: What is accepted besides.
   /// - Throws: ``MessageParseError`` if the text is invalid, or does not fit the type.
