@@ -6,6 +6,7 @@ libraries once.
 """
 
 import functools
+import hashlib
 import re
 import subprocess
 import textwrap
@@ -145,6 +146,12 @@ exit(status)
 """
 
 
+def library_files():
+    """A digest of the names of the library's files. The package manager looks for new ones only where a manifest has changed."""
+    names = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "Sources").rglob("*") if path.is_file())
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
+
+
 def sources():
     """The files of the package besides those of Tests/SamplePackage."""
     everything = examples()
@@ -152,7 +159,7 @@ def sources():
     table = "".join(f'  ("{example.name}", {{ try await Example.{example.name}($0) }}),\n' for example in programs)
     harness = (SAMPLE / "Examples" / "Harness.swift").read_text()
     files = {
-        "Package.swift": (SAMPLE / "Package.swift").read_text() + TARGETS,
+        "Package.swift": (SAMPLE / "Package.swift").read_text() + TARGETS + f"// {library_files()}\n",
         "Sources/Examples/main.swift": MAIN,
         "Sources/Examples/Table.swift": f"import RPCurlClient\n\nlet examples: [(name: String, run: Example.Body)] = [\n{table}]\n",
         "Sources/Examples/hello.pb.swift": (SAMPLE / "Sources/Sample/hello.pb.swift").read_text(),

@@ -32,9 +32,11 @@ def run(sample, *words, allows_old=True, **variables):
     return subprocess.run([sample, *words], capture_output=True, text=True, timeout=60, env=env)
 
 
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
 @pytest.mark.parametrize("schema", ["descriptor set", "reflection"])
-def test_calls_of_all_kinds_pass_its_interceptors(sample, schema, descriptor_set, grpc_server):
-    result = run(sample, descriptor_set if schema == "descriptor set" else schema, grpc_server.url, "Ada")
+def test_calls_of_all_kinds_pass_its_interceptors(sample, schema, protocol, descriptor_set, grpc_server, connect_server):
+    server = grpc_server if protocol == "grpc" else connect_server
+    result = run(sample, descriptor_set if schema == "descriptor set" else schema, server.url, "Ada", protocol)
     assert (result.returncode, result.stderr) == (0, "")
     said = [f"you said: {text}" for text in ("hello", "how are you", "bye")]
     *lines, detail = result.stdout.splitlines()
@@ -125,7 +127,7 @@ def test_call_of_another_kind_does_not_compile(sample, tmp_path, call):
 
 
 def test_old_libcurl_is_refused(sample, descriptor_set, grpc_server):
-    result = run(sample, descriptor_set, grpc_server.url, "Ada", allows_old=False)
+    result = run(sample, descriptor_set, grpc_server.url, "Ada", "grpc", allows_old=False)
     refusal = re.fullmatch(r"failed_precondition: libcurl (\d+)\.(\d+)\.\S+ may lose responses: (.*)\n", result.stdout)
     if refusal:
         major, minor, ways = refusal.groups()
@@ -137,12 +139,12 @@ def test_old_libcurl_is_refused(sample, descriptor_set, grpc_server):
 
 @pytest.mark.skipif(not SHARED_LIBCURL.exists(), reason="make libcurl has not linked a libcurl for Swift programs")
 def test_built_libcurl_is_not_refused(sample, descriptor_set, grpc_server):
-    result = run(sample, descriptor_set, grpc_server.url, "Ada", allows_old=False, RPCURL_LIBCURL=str(SHARED_LIBCURL))
+    result = run(sample, descriptor_set, grpc_server.url, "Ada", "grpc", allows_old=False, RPCURL_LIBCURL=str(SHARED_LIBCURL))
     assert result.stdout.startswith("Hello, Ada!\n"), result.stdout
 
 
 def test_receives_failures(sample, descriptor_set):
-    result = run(sample, descriptor_set, "http://127.0.0.1:1", "Ada")
+    result = run(sample, descriptor_set, "http://127.0.0.1:1", "Ada", "grpc")
     assert result.returncode == 0
     assert result.stdout.startswith("unavailable: ")
 

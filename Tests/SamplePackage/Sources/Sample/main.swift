@@ -1,4 +1,4 @@
-// Calls demo.v1.Demo through its own interceptor and a built-in one: Sample DESCRIPTOR-SET|reflection URL NAME
+// Calls demo.v1.Demo through its own interceptor and a built-in one: Sample DESCRIPTOR-SET|reflection URL NAME PROTOCOL
 import Glibc
 import RPCurlClient
 import RPCurlClientInterceptors
@@ -16,11 +16,14 @@ enum Demo {
     service: "demo.v1.Demo", method: "Hello")
 }
 
-guard CommandLine.argc == 4 else { throw RPCError(.invalidArgument, "three arguments", origin: .client) }
+guard CommandLine.argc == 5, let protocolName = ProtocolName(rawValue: CommandLine.arguments[4]) else {
+  throw RPCError(.invalidArgument, "four arguments, the last a protocol", origin: .client)
+}
 let source = CommandLine.arguments[1]
 let schema = source == "reflection" ? .reflection : try Schema(descriptorSet: source)
 let greeting = try BuiltIn("header", ["set": "x-greeting:hi"])
 var options = ClientOptions()
+options.protocolName = protocolName
 // The tests also run where libcurl is older than 8.14.
 options.allowsOldLibcurl = getenv("ALLOWS_OLD_LIBCURL") != nil
 do {
