@@ -173,6 +173,10 @@ CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value) {
 CURLcode ccurl_set_string(CURL *handle, CURLoption option, const char *value) {
   return lib.curl_easy_setopt(handle, option, value);
 }
+CURLcode ccurl_set_bytes(CURL *handle, CURLoption option, const void *bytes, size_t count) {
+  struct curl_blob blob = {.data = (void *)bytes, .len = count, .flags = CURL_BLOB_COPY};
+  return lib.curl_easy_setopt(handle, option, &blob);
+}
 CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value) {
   return lib.curl_easy_setopt(handle, option, value);
 }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlTransport
 
 extension ConnectionOptions {
@@ -7,7 +8,10 @@ extension ConnectionOptions {
     let options: [(name: String, value: String?)] = [
       ("unix", unixSocket), ("abstract", abstractUnixSocket), ("sni", serverName),
       ("certificate", certificate?.file), ("key", certificate?.keyFile), ("netrc", netrcFile),
-      ("authorities", authoritiesFile), ("directory", authoritiesDirectory), ("proxy", proxy),
+      ("certificate-pem", certificate?.pem.map { SHA256.digest(of: $0) }),
+      ("key-pem", certificate?.keyPEM.map { SHA256.digest(of: $0) }),
+      ("authorities-pem", authoritiesPEM.map { SHA256.digest(of: $0) }), ("authorities", authoritiesFile),
+      ("directory", authoritiesDirectory), ("proxy", proxy),
       ("insecure", isInsecure ? "" : nil),
       ("connect-to", connectTo.isEmpty ? nil : connectTo.joined(separator: " ")),
       ("resolve", resolve.isEmpty ? nil : resolve.joined(separator: " ")),

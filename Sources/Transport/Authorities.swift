@@ -96,6 +96,12 @@ extension TransferHandle {
   /// - Throws: An error of kind ``TransportError/Kind/tls`` if there are none, or the directory cannot be read, and the
   ///   server must be verified.
   func setAuthorities(_ options: ConnectionOptions) throws(TransportError) {
+    if let pem = options.authoritiesPEM {
+      guard PEM.hasBlock("CERTIFICATE", in: pem) else {
+        throw TransportError(.invalidAuthorities(file: PEM.name(of: "authorities")))
+      }
+      return try set(CURLOPT_CAINFO_BLOB, pem)
+    }
     let authorities = Authorities(options)
     if let error = authorities.fileError { throw error }
     if !options.isInsecure {

@@ -30,9 +30,9 @@ public struct ConnectionOptions: Sendable, Equatable {
     case v6
   }
 
-  /// A client certificate and its key, as files.
+  /// A client certificate and its key, as files or in memory.
   public struct Certificate: Sendable, Equatable {
-    /// The file of the certificate, and of the key unless `keyFile` is set.
+    /// The file of the certificate, and of the key unless `keyFile` is set. For a certificate in memory, its name in errors.
     public var file: String
     /// The format of the file by libcurl's name: `P12` or `DER`; nil for PEM.
     public var format: String?
@@ -40,12 +40,33 @@ public struct ConnectionOptions: Sendable, Equatable {
     public var keyFile: String?
     /// The passphrase of the key.
     public var passphrase: String?
+    /// The certificate in PEM, and the key unless `keyPEM` is set; nil if they are files.
+    public let pem: [UInt8]?
+    /// The key in PEM.
+    public let keyPEM: [UInt8]?
 
-    /// Makes a certificate.
+    /// Makes a certificate that is in memory.
+    ///
+    /// A call fails with the cause `invalidClientCertificate`, `missingKey` or `wrongKey` if the bytes are
+    /// not a certificate and its key.
+    ///
+    /// - Parameters:
+    ///   - pem: The certificate in PEM, followed by those of its authorities, if the server needs them; and the key, unless it is
+    ///     given apart.
+    ///   - keyPEM: The key in PEM.
+    ///   - passphrase: The passphrase of the key.
+    public init(pem: [UInt8], keyPEM: [UInt8]? = nil, passphrase: String? = nil) {
+      file = PEM.name(of: "certificate")
+      keyFile = keyPEM == nil ? nil : PEM.name(of: "key")
+      (self.pem, self.keyPEM, self.passphrase) = (pem, keyPEM, passphrase)
+    }
+
+    /// Makes a certificate in files.
     public init(file: String, keyFile: String? = nil, passphrase: String? = nil) {
       self.file = file
       self.keyFile = keyFile
       self.passphrase = passphrase
+      (pem, keyPEM) = (nil, nil)
     }
   }
 
@@ -55,6 +76,9 @@ public struct ConnectionOptions: Sendable, Equatable {
   public var authoritiesFile: String?
   /// A directory of authorities to trust, prepared with `openssl rehash`.
   public var authoritiesDirectory: String?
+  /// Authorities to trust, in PEM, instead of the system's and of those in files. A call fails with the cause
+  /// `invalidAuthorities` if the bytes contain no certificate.
+  public var authoritiesPEM: [UInt8]?
   /// The client certificate.
   public var certificate: Certificate?
   /// Whether the server's certificate is not verified.

@@ -51,6 +51,8 @@ struct TransferFailure {
         ? .handshakeTimeout(options.connectTimeout)
         : .connectTimeout(server: server, options.connectTimeout)
     case CURLE_PEER_FAILED_VERIFICATION: return certificateCause
+    case CURLE_SSL_CACERT_BADFILE where options.authoritiesPEM != nil:
+      return .invalidAuthorities(file: PEM.name(of: "authorities"))
     case CURLE_SSL_CACERT_BADFILE:
       return (systemAuthorities ?? options.authoritiesFile ?? options.authoritiesDirectory).map {
         systemError == 0

@@ -17,6 +17,11 @@ struct TransferHandle {
     try check(ccurl_set_string(handle, option, value))
   }
 
+  /// Sets an option to bytes, which libcurl copies.
+  func set(_ option: CURLoption, _ bytes: [UInt8]) throws(TransportError) {
+    try check(bytes.withUnsafeBytes { ccurl_set_bytes(handle, option, $0.baseAddress, $0.count) })
+  }
+
   func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer) throws(TransportError) {
     try check(ccurl_set_pointer(handle, option, pointer))
   }
@@ -128,12 +133,21 @@ struct TransferHandle {
     case .tls12: try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
     case .tls13: try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_3)
     }
-    if let certificate = options.certificate {
+    if let certificate = options.certificate { try set(certificate) }
+  }
+
+  private func set(_ certificate: ConnectionOptions.Certificate) throws(TransportError) {
+    if let problem = certificate.problem { throw TransportError(problem) }
+    if let pem = certificate.pem {
+      try set(CURLOPT_SSLCERT_BLOB, pem)
+      // libcurl does not look for a key in the bytes of a certificate.
+      try set(CURLOPT_SSLKEY_BLOB, certificate.keyPEM ?? pem)
+    } else {
       try set(CURLOPT_SSLCERT, certificate.file)
-      if let format = certificate.format { try set(CURLOPT_SSLCERTTYPE, format) }
       if let file = certificate.keyFile { try set(CURLOPT_SSLKEY, file) }
-      if let passphrase = certificate.passphrase { try set(CURLOPT_KEYPASSWD, passphrase) }
     }
+    if let format = certificate.format { try set(CURLOPT_SSLCERTTYPE, format) }
+    if let passphrase = certificate.passphrase { try set(CURLOPT_KEYPASSWD, passphrase) }
   }
 
   /// Sets the name for TLS. libcurl uses the URL's host for it, so the URL gets the name, and libcurl

@@ -114,6 +114,8 @@ typedef int (*ccurl_close_callback)(void *context, curl_socket_t socket);
 
 CURLcode ccurl_set_long(CURL *handle, CURLoption option, long value);
 CURLcode ccurl_set_string(CURL *handle, CURLoption option, const char *value);
+/* Sets an option to a copy of the bytes. */
+CURLcode ccurl_set_bytes(CURL *handle, CURLoption option, const void *bytes, size_t count);
 CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value);
 CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value);
 CURLcode ccurl_set_data_callback(CURL *handle, CURLoption option, ccurl_data_callback callback);
