@@ -20,6 +20,13 @@ public struct ClientOptions: Sendable {
   public var maxMessageBytes = 64 << 20
   /// The maximum number of connections to the server; further calls wait for one that they can share. Nil for no limit.
   public var maxConnections: Int?
+  /// The maximum number of calls that run at the same time; further calls wait until others have ended, first come, first
+  /// served. A call that waits can be canceled, and its timeout includes this time. Nil for no limit.
+  public var maxConcurrentCalls: Int?
+  /// Whether calls use all addresses of the server's name in turn, each with connections of its own, and `maxConnections` of them
+  /// at most. Addresses that accept no connection are not used. The name is resolved before the first call, and again after a
+  /// connection has failed. Otherwise all calls use the first address that accepts a connection.
+  public var spreadsOverAddresses = false
   /// Metadata of every call, before that of the call.
   public var headers = Headers()
   /// The timeout of calls that have none of their own; nil for no timeout.

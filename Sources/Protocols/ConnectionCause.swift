@@ -126,6 +126,21 @@ public enum ConnectionCause: Sendable, Equatable {
   }
 }
 
+extension ConnectionCause {
+  /// Whether the server is not ready: it may accept the same connection a moment later, and has received nothing of a request.
+  /// What does not change by waiting, such as a certificate that is not trusted, is not such a cause.
+  package var isNotReady: Bool {
+    switch self {
+    case .unknownHost, .refused, .unreachable, .connectTimeout, .handshakeTimeout, .handshakeCut, .socket,
+      .unknownProxy, .proxyFailed:
+      true
+    // A gateway that cannot reach the server.
+    case .proxyRefused(_, let status): (502...504).contains(status)
+    default: false
+    }
+  }
+}
+
 extension ConnectionCause: CustomStringConvertible {
   /// The cause as text for error messages.
   public var description: String {

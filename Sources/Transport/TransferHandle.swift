@@ -78,6 +78,8 @@ struct TransferHandle {
     let url = try InternationalName.ascii(url)
     let isTLS = url.hasPrefix("https:")
     try set(CURLOPT_HTTP_VERSION, version(options.httpVersion))
+    // libcurl also remembers that a name is not known, for half of this time: a server that starts may get its name later.
+    try set(CURLOPT_DNS_CACHE_TIMEOUT, 1)
     if options.sharesConnection { try set(CURLOPT_PIPEWAIT, 1) }
     if let path = options.unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, path) }
     if let name = options.abstractUnixSocket { try set(CURLOPT_ABSTRACT_UNIX_SOCKET, name) }

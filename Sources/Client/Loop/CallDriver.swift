@@ -10,14 +10,14 @@ final class CallDriver: CallObserver {
 
   private let channel: CallChannel
   private let news: CallNews
-  private let ended: () -> Void
+  private let ended: (ResponseEnd) -> Void
   private var call: Call?
   private var received = ResponseBatch()
   private var isListed = false
   private var isPaused = false
 
   /// - Parameter ended: Called once, at the end of the call.
-  init(_ channel: CallChannel, _ news: CallNews, ended: @escaping () -> Void) {
+  init(_ channel: CallChannel, _ news: CallNews, ended: @escaping (ResponseEnd) -> Void) {
     self.channel = channel
     self.news = news
     self.ended = ended
@@ -55,7 +55,7 @@ final class CallDriver: CallObserver {
       received.end = end
       // Breaks the reference cycle: the call retains its observer.
       call = nil
-      ended()
+      ended(end)
     case .requestStart, .requestMessage, .requestEnd, .metrics: return
     }
     list()

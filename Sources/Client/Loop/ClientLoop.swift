@@ -25,12 +25,25 @@ actor ClientLoop {
   private let thread = LoopThread()
   private var state = State.starting
   private var calls: [Int: CallDriver] = [:]
+  /// The calls that have not started.
+  private var queue = CallQueue<QueuedCall>(limit: nil)
+  /// The addresses of the server; nil if libcurl chooses one.
+  private var addresses: AddressTurn?
   private let news = CallNews()
   private var closeWaiters: [CheckedContinuation<Void, Never>] = []
   /// The reflection requests that run, by their numbers.
   private var reflectors: [Int: Reflector] = [:]
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+  /// A call that waits to be started.
+  private struct QueuedCall {
+    let request: CallRequest
+    let channel: CallChannel
+    let begin = MonotonicClock.now
+    /// Ends the call at its deadline.
+    var timer: EventLoop.TimerID?
+  }
 
   static let closed = RPCError(.canceled, "the client is closed", origin: .client)
 
@@ -53,12 +66,70 @@ actor ClientLoop {
     guard case .open(let client) = state else {
       return channel.fail(failure)
     }
-    let driver = CallDriver(channel, news) { [weak self] in
-      self?.assumeIsolated { $0.calls[number] = nil }
+    let queued = QueuedCall(request: request, channel: channel)
+    if hasAddresses(for: request, client), queue.startsAtOnce() { return start(queued, number, client) }
+    queue.add(queued, number)
+    limitQueued(number, request.timeout, client)
+  }
+
+  /// Starts the calls that need not wait.
+  private func startQueued(_ client: LoopClient) {
+    guard let next = queue.next, hasAddresses(for: next.request, client) else { return }
+    while let (number, queued) = queue.start() { start(queued, number, client) }
+  }
+
+  private func start(_ queued: QueuedCall, _ number: Int, _ client: LoopClient) {
+    if let timer = queued.timer { client.loop.cancel(timer) }
+    var request = queued.request
+    // The time in the queue is a part of that of the call.
+    if queued.timer != nil, let timeout = request.timeout {
+      request.timeout = max(timeout - (.now - queued.begin), .zero)
+    }
+    if let address = addresses?.next() { request.connection = request.connection.connecting(to: address) }
+    let driver = CallDriver(queued.channel, news) { [weak self] end in
+      self?.assumeIsolated { $0.ended(number, end) }
     }
     calls[number] = driver
     let call = client.makeCall(request, observer: driver)
     driver.start(call)
+  }
+
+  private func ended(_ number: Int, _ end: ResponseEnd) {
+    calls[number] = nil
+    queue.end()
+    if end.error?.cause != nil { addresses?.forget() }
+    guard queue.next != nil, case .open(let client) = state else { return }
+    // Not within the end of another call.
+    client.loop.atEndOfRound { [weak self] in
+      self?.assumeIsolated { loop in
+        if case .open(let client) = loop.state { loop.startQueued(client) }
+      }
+    }
+  }
+
+  /// Ends a call at its deadline, if it waits until then.
+  private func limitQueued(_ number: Int, _ timeout: Duration?, _ client: LoopClient) {
+    guard let timeout else { return }
+    let timer = client.loop.schedule(at: .now + timeout) { [weak self] in
+      self?.assumeIsolated { loop in
+        let error = RPCError(
+          .deadlineExceeded, "the call took longer than \(timeout.inSeconds), and was not sent",
+          origin: .client)
+        loop.queue.remove(number)?.channel.fail(error)
+      }
+    }
+    queue.change(number) { $0.timer = timer }
+  }
+
+  /// Whether the addresses that calls are spread over are known, or are not needed. Otherwise they are searched for.
+  private func hasAddresses(for request: CallRequest, _ client: LoopClient) -> Bool {
+    addresses?.isKnown {
+      AddressSearch(of: request.target, request.connection, loop: client.loop) { [weak self] in
+        self?.assumeIsolated { loop in
+          if case .open(let client) = loop.state { loop.startQueued(client) }
+        }
+      }
+    } ?? true
   }
 
   /// Gives the call what its channel holds of the request.
@@ -68,7 +139,19 @@ actor ClientLoop {
   func resumeResponse(_ number: Int) { calls[number]?.resumeResponse() }
 
   /// Cancels a call; does nothing if it has ended.
-  func cancel(_ number: Int, _ reason: String) { calls[number]?.cancel(reason) }
+  func cancel(_ number: Int, _ reason: String) {
+    guard let queued = queue.remove(number) else {
+      calls[number]?.cancel(reason)
+      return
+    }
+    if let timer = queued.timer, case .open(let client) = state { client.loop.cancel(timer) }
+    queued.channel.fail(RPCError(.canceled, reason, origin: .client))
+  }
+
+  private func endQueued(_ error: RPCError) {
+    addresses?.cancel()
+    for queued in queue.removeAll() { queued.channel.fail(error) }
+  }
 
   private var failure: RPCError {
     if case .over(let error) = state { error } else { Self.closed }
@@ -103,6 +186,7 @@ actor ClientLoop {
     switch state {
     case .open(let client):
       for reflector in reflectors.values { reflector.cancel(Self.closed.message) }
+      endQueued(Self.closed)
       client.endCalls(Self.closed)
       state = .closing(
         client, isDone: client.conclude(interceptors, log: log), deadline: .now + Self.closeTime)
@@ -133,6 +217,8 @@ actor ClientLoop {
   // MARK: The thread
 
   private func run(_ options: ClientOptions) {
+    queue = CallQueue(limit: options.maxConcurrentCalls)
+    addresses = options.spreadsOverAddresses ? AddressTurn() : nil
     do throws(TransportError) {
       let client = try LoopClient()
       client.loop.onOldLibcurl = options.oldLibcurlCheck()
@@ -151,6 +237,7 @@ actor ClientLoop {
     } catch {
       let error = RPCError(.internal, error.message, origin: .client)
       if case .open(let client) = state { client.endCalls(error) }
+      endQueued(error)
       state = .over(error)
     }
     news.flush()

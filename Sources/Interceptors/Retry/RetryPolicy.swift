@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtocols
 
 /// Which calls are retried, and when (gRFC A6, "Retry Policy Capabilities").
@@ -20,10 +21,8 @@ struct RetryPolicy: Sendable, Equatable {
   ///   - fraction: A random number from 0 up to 1.
   ///   - jitter: The maximum random variation, as a fraction of the time.
   func backoff(beforeRetry number: Int, fraction: Double, jitter: Double) -> Duration {
-    let limit = maxBackoff / .seconds(1)
-    var seconds = min(initialBackoff / .seconds(1), limit)
-    for _ in 1..<max(number, 1) where seconds < limit { seconds = min(seconds * multiplier, limit) }
-    return .seconds(seconds * (1 - jitter + 2 * jitter * fraction))
+    Backoff(initial: initialBackoff, limit: maxBackoff, multiplier: multiplier, jitter: jitter)
+      .wait(beforeRepetition: number, fraction: fraction)
   }
 }
 
