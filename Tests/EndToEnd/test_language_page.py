@@ -327,6 +327,11 @@ TEMPLATES = {
     "${file(DIRECTORY/who.txt)}": "Ada",
     MESSAGE_FUNCTION: "CgNBZGE=",
 }  # fmt: skip
+    "${base64decode('aGk=')}": "hi",
+    "${count([1,2])}": "2",
+    "${toInt('007')}": "7",
+    "${sort([10,9])}": r"\[9,10\]",
+    r"${regex('id=42;', '=(\d+)')}": "42",
 # Text that is no template: an error, and never sent.
 WRONG = {
     "${WHO}": "env.WHO",
@@ -339,6 +344,12 @@ WRONG = {
 }
 ENVIRONMENT = {"WHO": "Grace"}
 
+    "${base64decode('!')}": "is not base64",
+    "${count('a')}": "not a list or an object",
+    "${toInt('1.5')}": "not a whole number",
+    "${sort('a')}": "is not a list",
+    "${regex('a', 'b')}": "has no match of b",
+    "${regex('a', '(')}": "is not a valid regular expression",
 
 def sent(result, name="x-value"):
     """The value of the header that the server received."""
@@ -411,6 +422,24 @@ def test_wrong_template_is_an_error_and_not_sent(surfaces, place, template):
 def test_text_is_not_expanded_unless_asked(grpc_call, tmp_path):
     text = json.dumps({"stringValue": "${env.WHO}"})
     result = grpc_call("Echo", "-d", text, env=ENVIRONMENT)
+@pytest.mark.parametrize(
+    ("condition", "other"),
+    [
+        ("${count(last.nesteds)} == 2", "${count(last.strings)} > 2"),
+        ("${base64decode(last.bytesValue)} == hi", "${base64decode(last.bytesValue)} != hi"),
+        ("${toInt(last.int64Value)} >= 9007199254740993", "${toInt(last.int64Value)} < 9007199254740993"),
+        ('${sort(last.strings)} == ["a","b"]', '${sort(last.strings)} == ["b","a"]'),
+        ("${regex(last.stringValue, '^(L)')} == L", "${regex(last.stringValue, '^(L)')} =~ o"),
+        (".nested.number == ${toInt(last.nesteds[0].number)} within 6", ".string_value == ${regex(last.stringValue, 'o+')}"),
+    ],
+)
+def test_function_of_the_last_response(session, suite, condition, other):
+    for text, holds in ((condition, True), (other, False)):
+        step = f"call Echo {data()}"
+        assert (session(f"{step} > /dev/null", f"expect {text}").code == 0) == holds
+        assert suite(step, f"expect {text}").code == (0 if holds else 8)
+
+
     assert result.json() == {"stringValue": "${env.WHO}"}
     for options in (["--expand", "-d", "@-"], ["-d", "@-"]):
         result = grpc_call("Echo", *options, env=ENVIRONMENT, input=text)

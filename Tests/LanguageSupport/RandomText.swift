@@ -143,7 +143,9 @@ package struct RandomText<Numbers: RandomNumberGenerator> {
     for index in 0..<(counts.lowerBound + below(counts.count)) {
       arguments.append(
         function.isWord(at: index)
-          ? pick(["+1h", "a b", "a]b", "{a", "'x,y'", "\"x)\"", "pkg.T"]) : expression(depth: depth))
+          ? pick(["+1h", "a b", "a]b", "{a", "'x,y'", "\"x)\"", "pkg.T"])
+          : function == .regex && index == 1
+            ? pick(["'a(b)'", "'\\\\d+'", name()]) : expression(depth: depth))
     }
     return "\(function.rawValue)(\(arguments.joined(separator: pick([",", ", "]))))"
   }

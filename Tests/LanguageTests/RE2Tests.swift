@@ -13,11 +13,33 @@ import Testing
     (#"\B"#, "RE2 finds it also between the bytes of a character"),
   ]
 
+  /// What is found: nothing, or a match.
+  private enum Found: Equatable {
+    case nothing
+    case match(String, group: String?)
+
+    init(_ match: TextPattern.Match?) {
+      self = match.map { .match($0.text, group: $0.group) } ?? .nothing
+    }
+
+    init?(_ json: JSONValue) {
+      switch json {
+      case .bool(false): self = .nothing
+      case .array(let parts):
+        guard case .string(let text)? = parts.first else { return nil }
+        let group: String? =
+          if case .string(let group) = parts[parts.count - 1], parts.count == 2 { group } else { nil }
+        self = .match(text, group: group)
+      default: return nil
+      }
+    }
+  }
+
   private struct Case {
     let expression: String
     let text: String
     /// Nil if the expression is invalid.
-    let isFound: Bool?
+    let found: Found?
 
     init?(_ line: Substring) {
       guard case .array(let parts)? = try? JSONValue(parsing: Array(line.utf8)), parts.count == 3,
@@ -25,7 +47,7 @@ import Testing
       else { return nil }
       self.expression = expression
       self.text = text
-      isFound = if case .bool(let found) = parts[2] { found } else { nil }
+      found = Found(parts[2])
     }
   }
 
@@ -45,8 +67,10 @@ import Testing
     for one in cases {
       let isKnown = Self.differences.contains { one.expression.contains($0.part) }
       if isKnown, !one.text.utf8.allSatisfy({ $0 < 0x80 }) || one.expression.contains(#"\C"#) { continue }
-      let isFound = try? TextPattern(one.expression).isFound(in: one.text)
-      #expect(isFound == one.isFound, "\(one.expression.debugDescription) in \(one.text.debugDescription)")
+      let pattern = try? TextPattern(one.expression)
+      let place: Comment = "\(one.expression.debugDescription) in \(one.text.debugDescription)"
+      #expect(pattern.map { Found($0.firstMatch(in: one.text)) } == one.found, place)
+      #expect(pattern?.isFound(in: one.text) == one.found.map { $0 != .nothing }, place)
     }
   }
 }

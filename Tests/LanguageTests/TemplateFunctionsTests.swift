@@ -30,6 +30,18 @@ import Testing
     ("${file(f)}", "${env.KEY}"), ("${file('a b,c')}", "${env.KEY}"),
     ("${base64('hello é')}", "aGVsbG8gw6k="),
     ("${base64(env.KEY)}", "YSJi"), ("${base64('')}", ""), ("${base64(1)}", "MQ=="),
+    ("${base64decode('aGVsbG8gw6k=')}", "hello é"),
+    ("${base64decode('')}", ""), ("${base64decode(base64('x'))}", "x"), ("${base64decode('aGk')}", "hi"),
+    ("${count([1,[2,3]])}", "2"), ("${count({\"a\":1})}", "1"), ("${count([])}", "0"),
+    ("${toInt('42')}", "42"), ("${toInt(-7)}", "-7"),
+    ("${toInt('18446744073709551615')}", "18446744073709551615"),
+    ("${toInt('1e3')}", "1000"), ("${toInt(2.0)}", "2"), ("${toInt('007')}", "7"),
+    ("${sort([3,1.5,-2])}", "[-2,1.5,3]"),
+    ("${sort([\"10\",\"9\",8])}", "[8,\"9\",\"10\"]"),
+    ("${sort([\"10\",\"9\",\"x\"])}", "[\"10\",\"9\",\"x\"]"),
+    ("${sort([])}", "[]"), ("${sort([\"b\",\"B\",\"é\",\"a\"])}", "[\"B\",\"a\",\"b\",\"é\"]"),
+    (#"${regex('order id=42 of id=7', 'id=(\d+)')}"#, "42"), (#"${regex('a1b22', '\d+$')}"#, "22"),
+    ("${regex('k: é!', '(?:k|l): (.)')}", "é"),
   ])
   func insertsResults(_ template: String, _ text: String) throws {
     #expect(try Template(parsing: template).text(values()) == text)
@@ -47,6 +59,24 @@ import Testing
     ("${now(+9999999999999d)}", "now(+9999999999999d): not an offset such as +1h, -30m, +90s, +500ms or +7d"),
     ("${now(+106751d)}", "now(+106751d): the time is out of range"),
     ("${env.NO}", "env.NO: the environment variable is not set"),
+    ("${base64decode('a!')}", "base64decode(): \"a!\" is not base64"),
+    ("${base64decode('/w==')}", "base64decode(): the bytes are not UTF-8"),
+    ("${count('abc')}", "count(): \"abc\" is not a list or an object"),
+    ("${count(null)}", "count(): null is not a list or an object"),
+    ("${toInt('4.5')}", "toInt(): \"4.5\" is not a whole number of 64 bits"),
+    ("${toInt('')}", "toInt(): \"\" is not a whole number of 64 bits"),
+    ("${toInt(true)}", "toInt(): true is not a whole number of 64 bits"),
+    (
+      "${toInt('18446744073709551616')}", "toInt(): \"18446744073709551616\" is not a whole number of 64 bits"
+    ),
+    ("${toInt('NaN')}", "toInt(): \"NaN\" is not a whole number of 64 bits"),
+    ("${sort('ba')}", "sort(): \"ba\" is not a list"),
+    ("${sort([1,\"a\"])}", "sort(): the elements are not all numbers and not all text"),
+    ("${sort([{}])}", "sort(): the elements are not all numbers and not all text"),
+    ("${regex('abc', 'd')}", "regex(): \"abc\" has no match of d"),
+    ("${regex(1, 'd')}", "regex(): 1 is not text"),
+    ("${regex('b', '(a)|b')}", "regex(): the match of (a)|b is without its first group"),
+    ("${regex('b', env.KEY)}", "regex(): \"b\" has no match of a\"b"),
     ("${file(no)}", "file(no): no such file or directory"), ("${file(f.bin)}", "file(f.bin): not UTF-8"),
     ("${offset()}", "offset(): only the fields of a piece of --chunk have a value of it"),
     ("${last()}", "last(): only the fields of a piece of --chunk have a value of it"),
@@ -101,6 +131,10 @@ import Testing
     let parsed = try Template(parsing: template)
     let error = #expect(throws: LanguageError.self) { try parsed.text(values()) }
     #expect(error?.reason.hasPrefix(reason) == true, "\(error?.reason ?? "")")
+  }
+
+  @Test func refusesAnInvalidExpressionOfRegexBeforeTheCall() {
+    #expect(throws: LanguageError.self) { try Template(parsing: "${regex(last.x, '(')}") }
   }
 
   @Test func namesTheTypeThatTheSchemaLacks() throws {

@@ -44,6 +44,17 @@ import Testing
     #expect(try TextPattern(pattern).isFound(in: text) == isFound)
   }
 
+  @Test(arguments: [
+    ("a|ab", "ab", "a", nil), ("a+", "baa", "aa", nil), ("a+?", "baa", "a", nil), ("(?U)a+", "aa", "a", nil),
+    ("(?U)a+?", "aa", "aa", nil), ("(a*)*", "b", "", ""), ("(a|b)+", "abba!", "abba", "a"),
+    ("(?:x)(y)(z)", "xyz", "xyz", "y"),
+    ("(?P<n>é)+", "ééa", "éé", "é"), ("x|(y)", "x", "x", nil), ("(a){0}b", "ab", "b", nil),
+    (#"(\w+)@(\w+)"#, "to ada@example now", "ada@example", "ada"),
+  ])
+  func prefersTheMatchOfPerl(_ pattern: String, _ text: String, _ match: String, _ group: String?) throws {
+    #expect(try TextPattern(pattern).firstMatch(in: text) == TextPattern.Match(text: match, group: group))
+  }
+
   @Test func stopsAtBudget() throws {
     let pattern = try TextPattern("(a?){100}b")
     var budget = 10_000

@@ -32,7 +32,8 @@ extension TextPattern {
     case .either(let alternatives):
       guard let chosen = alternatives.randomElement(using: &random) else { return true }
       return append(chosen, more, to: &text, &random)
-    case .repeated(let part, let least, let most):
+    case .group(let part): return append(part, more, to: &text, &random)
+    case .repeated(let part, let least, let most, _):
       let count = Int.random(in: least...min(most ?? .max, least + more), using: &random)
       for _ in 0..<count { guard append(part, more, to: &text, &random) else { return false } }
       return true

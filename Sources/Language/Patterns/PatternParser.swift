@@ -4,15 +4,28 @@ indirect enum PatternNode {
   case anchor(PatternProgram.Anchor)
   case sequence([PatternNode])
   case either([PatternNode])
-  /// A repetition with a minimum, and a maximum or none.
-  case repeated(PatternNode, least: Int, most: Int?)
+  /// A repetition with a minimum, and a maximum or none. A lazy one matches as little as it can.
+  case repeated(PatternNode, least: Int, most: Int?, isLazy: Bool)
+  /// The first group that captures.
+  case group(PatternNode)
+
+  /// Whether a group in it captures.
+  var hasGroup: Bool {
+    switch self {
+    case .scalar, .anchor: false
+    case .sequence(let parts), .either(let parts): parts.contains(where: \.hasGroup)
+    case .repeated(let part, _, _, _): part.hasGroup
+    case .group: true
+    }
+  }
 
   /// Whether nested counts of repetitions multiply to at most a limit, as RE2 requires.
   fileprivate func repeats(atMost limit: Int) -> Bool {
     switch self {
     case .scalar, .anchor: return limit > 0
     case .sequence(let parts), .either(let parts): return parts.allSatisfy { $0.repeats(atMost: limit) }
-    case .repeated(let part, let least, let most):
+    case .group(let part): return part.repeats(atMost: limit)
+    case .repeated(let part, let least, let most, _):
       let limit = limit / max(most ?? least, 1)
       return limit > 0 && part.repeats(atMost: limit)
     }
@@ -26,6 +39,7 @@ struct PatternParser {
     var ignoresCase = false
     var hasLines = false
     var dotTakesLineFeed = false
+    var isLazy = false
   }
 
   private static let depthLimit = 200
@@ -36,6 +50,7 @@ struct PatternParser {
   private var index = 0
   private var flags = Flags()
   private var depth = 0
+  private var hasGroup = false
 
   private init(_ text: String) { self.text = Array(text.unicodeScalars) }
 
@@ -90,9 +105,9 @@ struct PatternParser {
         guard start != end else {
           throw LanguageError("possessive and nested repetitions are not supported")
         }
-        _ = accept("?")
+        let isLazy = accept("?") != flags.isLazy
         end = index
-        parts.append(try repeated(part, least: least, most: most))
+        parts.append(try repeated(part, least: least, most: most, isLazy: isLazy))
       } else if let part = try part() {
         parts.append(part)
       }
@@ -101,13 +116,13 @@ struct PatternParser {
   }
 
   private func repeated(
-    _ part: PatternNode, least: Int, most: Int?
+    _ part: PatternNode, least: Int, most: Int?, isLazy: Bool
   ) throws(LanguageError) -> PatternNode {
-    let node = PatternNode.repeated(part, least: least, most: most)
+    let node = PatternNode.repeated(part, least: least, most: most, isLazy: isLazy)
     guard max(least, most ?? 0) < 2 || node.repeats(atMost: Self.countLimit) else {
       throw LanguageError("nested repetitions are too large")
     }
-    return most == 0 ? .sequence([]) : node
+    return node
   }
 
   /// Parses a part that a repetition may follow; nil for flags.
@@ -134,6 +149,7 @@ struct PatternParser {
 
   private mutating func group() throws(LanguageError) -> PatternNode? {
     let outer = flags
+    var captures = true
     if accept("?") {
       if accept(all: "P<") || next == "<" && !["=", "!"].contains(text.dropFirst(index + 1).first) {
         _ = accept("<")
@@ -146,12 +162,15 @@ struct PatternParser {
         index = end + 1
       } else {
         guard try readFlags() else { return nil }
+        captures = false
       }
     }
+    let isFirst = captures && !hasGroup
+    if captures { hasGroup = true }
     let content = try alternatives()
     flags = outer
     guard accept(")") else { throw LanguageError("missing )") }
-    return content
+    return isFirst ? .group(content) : content
   }
 
   /// Parses flags and the colon after them. Returns false for `)`: the flags then apply to the rest of the
@@ -165,8 +184,7 @@ struct PatternParser {
       case "i": flags.ignoresCase = isOn
       case "m": flags.hasLines = isOn
       case "s": flags.dotTakesLineFeed = isOn
-      // Greediness does not change whether there is a match.
-      case "U": break
+      case "U": flags.isLazy = isOn
       case "-" where isOn:
         (isOn, isComplete) = (false, false)
         continue

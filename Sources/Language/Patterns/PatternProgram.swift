@@ -15,7 +15,9 @@ struct PatternProgram {
     case scalar(ScalarSet)
     case anchor(Anchor)
     case jump(Int)
+    /// Continues at both; the first is preferred.
     case split(Int, Int)
+    case groupStart, groupEnd
     case match
   }
 
@@ -43,21 +45,26 @@ struct PatternProgram {
     case .sequence(let parts):
       for part in parts { guard compile(part, into: &steps) else { return false } }
     case .either(let alternatives): return compile(alternatives[...], into: &steps)
-    case .repeated(let part, let least, let most):
-      for _ in 0..<least { guard compile(part, into: &steps) else { return false } }
-      guard let most else {
-        let split = steps.count
-        steps.append(.match)
+    case .group(let part):
+      steps.append(.groupStart)
+      guard compile(part, into: &steps) else { return false }
+      steps.append(.groupEnd)
+    case .repeated(let part, let least, let most, let isLazy):
+      var splits: [Int] = []
+      // A part without an end repeats the last one that it requires, or the one that it may have.
+      for number in 0..<(most ?? max(least, 1)) {
+        if number >= least {
+          splits.append(steps.count)
+          steps.append(.match)
+        }
+        let start = steps.count
         guard compile(part, into: &steps) else { return false }
-        steps.append(.jump(split))
-        steps[split] = .split(split + 1, steps.count)
-        return true
+        if most == nil, number + 1 == max(least, 1) {
+          steps.append(isLazy ? .split(steps.count + 1, start) : .split(start, steps.count + 1))
+        }
       }
-      for _ in least..<most {
-        let split = steps.count
-        steps.append(.match)
-        guard compile(part, into: &steps) else { return false }
-        steps[split] = .split(split + 1, steps.count)
+      for split in splits {
+        steps[split] = isLazy ? .split(steps.count, split + 1) : .split(split + 1, steps.count)
       }
     }
     return true
@@ -102,45 +109,89 @@ struct PatternProgram {
     return run.enter(before: before, after: nil, budget: &budget)
   }
 
+  /// The leftmost match in `text`, and of those that begin there the one that Perl prefers, as numbers of characters; nil if
+  /// there is none.
+  func firstMatch(in text: String) -> Match? {
+    var budget = Int.max
+    var run = Run(steps)
+    var before: Unicode.Scalar?
+    for scalar in text.unicodeScalars {
+      _ = run.enter(before: before, after: scalar, budget: &budget)
+      if run.isComplete { return run.found }
+      run.advance(over: scalar)
+      before = scalar
+    }
+    _ = run.enter(before: before, after: nil, budget: &budget)
+    return run.found
+  }
+
+  /// Where an expression matches.
+  struct Match {
+    /// The step that is reached at the position.
+    fileprivate var step = 0
+    fileprivate(set) var start: Int
+    fileprivate(set) var end = 0
+    /// The first group, of its last repetition; nil if it is not a part of the match.
+    fileprivate(set) var group: Range<Int>?
+    /// Where the group began that has not ended.
+    fileprivate var groupStart = 0
+  }
+
   /// The steps reached at a position of the text.
   private struct Run {
     let steps: [Step]
-    /// The steps that consume a character here, and those on the path to them.
-    private var current: [Int] = []
-    private var next: [Int] = [0]
+    /// The match so far that is preferred.
+    private(set) var found: Match?
+    /// The steps that consume a character here, and those on the path to them, in the order of preference.
+    private var current: [Match] = []
+    private var next: [Match] = []
     /// The last position at which each step was reached.
     private var reached: [Int]
     private var position = 0
-    private var pending: [Int] = []
+    private var pending: [Match] = []
 
     init(_ steps: [Step]) {
       self.steps = steps
       reached = Array(repeating: -1, count: steps.count)
     }
 
+    /// Whether more of the text cannot change the match.
+    var isComplete: Bool { found != nil && current.isEmpty }
+
     /// Follows steps up to those that consume a character between `before` and `after`. Returns true at a
     /// match.
     mutating func enter(before: Unicode.Scalar?, after: Unicode.Scalar?, budget: inout Int) -> Bool {
       current.removeAll(keepingCapacity: true)
-      // A match may start at each position.
-      next.append(0)
+      // A match may start at each position before one is found.
+      if found == nil { next.append(Match(start: position)) }
       for start in next {
         pending.append(start)
-        while let index = pending.popLast() {
-          guard reached[index] != position else { continue }
-          reached[index] = position
+        while var match = pending.popLast() {
+          guard reached[match.step] != position else { continue }
+          reached[match.step] = position
           budget -= 1
-          switch steps[index] {
-          case .match: return true
+          switch steps[match.step] {
+          case .match:
+            match.end = position
+            found = match
+            // What follows is not preferred.
+            pending.removeAll(keepingCapacity: true)
+            return true
           case .scalar(let set):
             budget -= set.ranges.count + set.kinds.count
-            current.append(index)
-          case .jump(let target): pending.append(target)
+            current.append(match)
+          case .jump(let target): pending.append(match.at(target))
           case .split(let one, let other):
-            pending.append(other)
-            pending.append(one)
+            pending.append(match.at(other))
+            pending.append(match.at(one))
+          case .groupStart:
+            match.groupStart = position
+            pending.append(match.at(match.step + 1))
+          case .groupEnd:
+            match.group = match.groupStart..<position
+            pending.append(match.at(match.step + 1))
           case .anchor(let anchor):
-            if anchor.holds(before: before, after: after) { pending.append(index + 1) }
+            if anchor.holds(before: before, after: after) { pending.append(match.at(match.step + 1)) }
           }
         }
       }
@@ -149,11 +200,21 @@ struct PatternProgram {
 
     mutating func advance(over scalar: Unicode.Scalar) {
       next.removeAll(keepingCapacity: true)
-      for index in current {
-        if case .scalar(let set) = steps[index], set.contains(scalar) { next.append(index + 1) }
+      for match in current {
+        if case .scalar(let set) = steps[match.step], set.contains(scalar) {
+          next.append(match.at(match.step + 1))
+        }
       }
       position += 1
     }
+  }
+}
+
+extension PatternProgram.Match {
+  fileprivate func at(_ step: Int) -> PatternProgram.Match {
+    var match = self
+    match.step = step
+    return match
   }
 }
 

@@ -8,6 +8,8 @@ package struct TextPattern: Sendable {
 
   /// The expression as written.
   package let source: String
+  /// Whether it has a group that captures.
+  let hasGroup: Bool
   private let program: PatternProgram
 
   /// Compiles an expression.
@@ -30,6 +32,7 @@ package struct TextPattern: Sendable {
         hint: "repeat less, or match a part of the text")
     }
     self.program = program
+    hasGroup = node.hasGroup
   }
 
   /// The expression that matches a text literally.
@@ -46,6 +49,28 @@ package struct TextPattern: Sendable {
   /// Whether it matches anywhere in `text`; nil if that takes more than `budget` steps, which are subtracted.
   package func isFound(in text: String, budget: inout Int) -> Bool? {
     program.isFound(in: text, budget: &budget)
+  }
+
+  /// Where the expression matches first in a text.
+  struct Match: Equatable {
+    let text: String
+    /// The text of the first group; nil if it is not a part of the match, as in `a|(b)`.
+    let group: String?
+  }
+
+  /// The first match in `text`, and of those that begin there the one that Perl prefers; nil if nothing matches.
+  func firstMatch(in text: String) -> Match? {
+    program.firstMatch(in: text).map {
+      Match(text: text.scalars($0.start..<$0.end), group: $0.group.map(text.scalars))
+    }
+  }
+}
+
+extension String {
+  /// A part of the text, by numbers of characters.
+  fileprivate func scalars(_ range: Range<Int>) -> String {
+    let part = unicodeScalars.dropFirst(range.lowerBound).prefix(range.count)
+    return String(String.UnicodeScalarView(part))
   }
 }
 

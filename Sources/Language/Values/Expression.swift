@@ -14,7 +14,7 @@ package indirect enum Expression: Equatable, Sendable {
 
 /// A function of templates.
 package enum Function: String, CaseIterable, Sendable {
-  case uuid, now, random, base64, file, offset, last, message
+  case uuid, now, random, base64, base64decode, count, regex, toInt, sort, file, offset, last, message
 
   /// Those that have a value in each text.
   package static let ofText = allCases.filter { $0 != .offset && $0 != .last && $0 != .message }
@@ -26,6 +26,11 @@ package enum Function: String, CaseIterable, Sendable {
     case .now: "now(+1h)"
     case .random: "random(1,9)"
     case .base64: "base64(X)"
+    case .base64decode: "base64decode(X)"
+    case .count: "count(X)"
+    case .regex: "regex(X, 'PATTERN')"
+    case .toInt: "toInt(X)"
+    case .sort: "sort(X)"
     case .file: "file(PATH)"
     case .offset: "offset()"
     case .last: "last()"
@@ -38,8 +43,8 @@ package enum Function: String, CaseIterable, Sendable {
     switch self {
     case .uuid, .offset, .last: 0...0
     case .now: 0...1
-    case .base64, .file: 1...1
-    case .random, .message: 2...2
+    case .base64, .base64decode, .count, .toInt, .sort, .file: 1...1
+    case .random, .regex, .message: 2...2
     }
   }
 
@@ -48,7 +53,14 @@ package enum Function: String, CaseIterable, Sendable {
     switch self {
     case .now, .file: true
     case .message: index == 0
-    case .uuid, .random, .base64, .offset, .last: false
+    case .uuid, .random, .base64, .base64decode, .count, .regex, .toInt, .sort, .offset, .last: false
+    }
+  }
+
+  /// Throws if a call cannot have a result, whatever the values of its expressions are.
+  func check(_ arguments: [Expression]) throws(LanguageError) {
+    if case .regex = self, case .literal(.string(let pattern))? = arguments.last {
+      _ = try TextPattern(pattern)
     }
   }
 }

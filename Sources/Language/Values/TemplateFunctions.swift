@@ -65,11 +65,17 @@ package final class TemplateFunctions: Sendable {
     schemaOf type: MessageType? = nil
   ) throws(LanguageError) -> JSONValue {
     let call = Call(function: function, arguments: arguments.map(\.plainText))
+    let argument = arguments.first ?? .null
     switch function {
     case .uuid: return .string(uuid())
     case .now: return .string(try now(call))
     case .random: return .number(String(try number(call)))
     case .base64: return .string(Base64.encode(Array(call[0].utf8)))
+    case .base64decode: return .string(try Self.decoded(call))
+    case .count: return .number(String(try Self.count(call, argument)))
+    case .regex: return .string(try Self.found(call, argument))
+    case .toInt: return .number(try Self.integer(call, argument))
+    case .sort: return try Self.sorted(call, argument)
     case .file: return .string(try file(call))
     case .offset, .last:
       guard let piece else { throw call.error("only the fields of a piece of --chunk have a value of it") }
@@ -97,7 +103,7 @@ package final class TemplateFunctions: Sendable {
   // MARK: Functions
 
   /// A call, for errors.
-  private struct Call {
+  struct Call {
     let function: Function
     let arguments: [String]
 

@@ -133,6 +133,7 @@ struct TemplateParser {
     }
     position += 1
     guard function.argumentCounts.contains(arguments.count) else { throw invalid(function) }
+    try function.check(arguments)
     return .call(function, arguments)
   }
 

@@ -33,6 +33,12 @@ extension Help {
       ${uuid()}  ${random(1,9)}     a random UUID; a number from 1 to 9
       ${now()}  ${now(-90s)}        the time in UTC; units are ms, s, m, h and d
       ${base64(X)}                  X is 'text', or what else ${X} can contain
+      ${base64decode(X)}            the text that X is the base64 of
+      ${toInt(X)}  ${count(X)}      the whole number in a text; the number of
+                                    elements of a list or an object
+      ${sort(X)}                    a list in ascending order, of numbers or text
+      ${regex(X, 'id=(.+)')}        the first group of the first match in X, or the
+                                    match if the expression has no group
       ${file(PATH)}                 the text of a file, without its last line end
       ${message(TYPE, JSON)}        the bytes of a message, in base64: in data and
                                     in stubs

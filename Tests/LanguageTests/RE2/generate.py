@@ -3,8 +3,8 @@
 
     python3 -m venv v && v/bin/pip install google-re2 && v/bin/python Tests/LanguageTests/RE2/generate.py
 
-Each line is [EXPRESSION, TEXT, RESULT]; the result is true, false, or null if the expression is invalid. The random
-expressions are the same in each run.
+Each line is [EXPRESSION, TEXT, RESULT]; the result is false if nothing is found, null if the expression is invalid, and otherwise
+a list of the first match and its first group, null if that is not a part of it. The random expressions are the same in each run.
 """
 
 import json
@@ -75,13 +75,14 @@ def expression(generator: random.Random, depth: int = 0) -> str:
     return expression(generator, depth + 1) + expression(generator, depth + 1)
 
 
-def found(pattern: str, text: str) -> bool | None:
+def found(pattern: str, text: str) -> list[str | None] | bool | None:
     options = re2.Options()
     options.log_errors = False
     try:
-        return re2.compile(pattern, options).search(text) is not None
+        match = re2.compile(pattern, options).search(text)
     except re2.error:
         return None
+    return match is not None and [match[0], *match.groups()[:1]]
 
 
 def main() -> None:
