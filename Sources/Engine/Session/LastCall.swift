@@ -130,10 +130,15 @@ extension LastCall {
   ) -> LanguageError {
     let nearest = DescriptorPool.nearestNames(to: name, among: names)
     let all = Set(names).sorted().joined(separator: ", ")
-    let hint =
-      (try? responseType.field(named: property)) ?? nil != nil
-      ? "the field of the response is ${last[-1].\(property).\(name)}"
-      : names.isEmpty ? "it has no \(property)s" : "it has \(all)"
+    let hint: String
+    if let field = (try? responseType.field(named: property)) ?? nil {
+      // The names of headers are in lower case.
+      let member =
+        (try? field.messageType?.fields())?.first { $0.jsonName.lowercased() == name }?.jsonName ?? name
+      hint = "the field of the response is ${last[-1].\(property).\(member)}"
+    } else {
+      hint = names.isEmpty ? "it has no \(property)s" : "it has \(all)"
+    }
     return LanguageError(
       "\(reference): \(title) has no \(property) \(name)",
       hint: nearest.isEmpty ? hint : "did you mean \(nearest.joined(separator: ", or "))?")
