@@ -40,7 +40,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
---var|+||ask:variable
+--var|+||at:variable
 -u --user|||at:value
 --bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
@@ -134,7 +134,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
---var|+||ask:variable
+--var|+||at:variable
 -u --user|||at:value
 --bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
@@ -210,7 +210,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
---var|+||ask:variable
+--var|+||at:variable
 -u --user|||at:value
 --bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
@@ -288,7 +288,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
---var|+||ask:variable
+--var|+||at:variable
 -u --user|||at:value
 --bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
@@ -381,7 +381,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
---var|+||ask:variable
+--var|+||at:variable
 -u --user|||at:value
 --bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
@@ -917,7 +917,7 @@ _rpcurl_arguments() {
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
---var|+||ask:variable
+--var|+||at:variable
 -u --user|||at:value
 --bearer --oauth2-bearer|||at:value
 -n --netrc|||flag
@@ -966,7 +966,7 @@ _rpcurl_arguments() {
     serve) options='--descriptor-set --protoset|+||file
 --proto|+||file
 -I --import-path|+||dir
---var|+||ask:variable
+--var|+||at:variable
 --codec|||list proto json
 --connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy

@@ -20,6 +20,7 @@ OPTIONS = {
     "bearer": lambda file: ["--bearer", f"@{file}"],
     "header": lambda file: ["-H", f"@{file}"],
     "rpc-header": lambda file: ["--rpc-header", f"@{file}"],
+    "variables": lambda file: ["--expand", "--var", f"@{file}"],
     "cert": lambda file: ["--cert", file],
     "cacert": lambda file: ["--cacert", file],
     "netrc-file": lambda file: ["--netrc-file", file],
@@ -30,7 +31,7 @@ OPTIONS = {
     "setting of a plugin": lambda file: ["--plugin", f"none,key=@{file}"],
 }
 # The exit codes of errors. Those of interceptors are 7 when the chain is built, and a status during a call.
-CODES = {"bearer": 2, "header": 2, "rpc-header": 2, "netrc-file": 2, "cert": 6, "cacert": 6, "auth": 64 + 16, "set": 64 + 9}
+CODES = {"bearer": 2, "header": 2, "rpc-header": 2, "variables": 2, "netrc-file": 2, "cert": 6, "cacert": 6, "auth": 64 + 16, "set": 64 + 9}
 # Files that may be large.
 LARGE = {"mock": lambda file: ["--use", f"mock,file={file}"], "replay": lambda file: ["--use", f"replay,file={file}"]}
 
@@ -293,3 +294,40 @@ def test_a_report_keeps_the_mode_of_the_file(rpcurl, descriptor_set, grpc_server
         assert rpcurl(*call, f"{grpc_server.url}/{HELLO}").code == 0
         assert file.stat().st_mode & 0o777 == mode
         file.chmod(0o640)
+
+
+# Files of variables
+
+
+def test_variables_of_a_file(rpcurl, grpc_server, grpc_call, descriptor_set, tmp_path):
+    file = write(tmp_path / "variables", f"# of the tests\n\nserver={grpc_server.url}\nuser=Ada L\nids=[1,2]\nuser2=\"42\"\n")
+    text = 'call Hello {"name":"${user} ${ids[1]}"}\nexpect .name == Ada L 2\ncall Hello {"name":$user2}\nexpect .name == 42\n'
+    script = write(tmp_path / "script", f"target $server\n{text}")
+    suite = write(tmp_path / "a.rpcurl", f"target ${{server}}\ntest one\n{text}")
+    for command, path in (("run", script), ("test", suite)):
+        rpcurl(command, "--descriptor-set", descriptor_set, "--var", f"@{file}", path).exits(0, err="")
+        other = rpcurl(command, "--descriptor-set", descriptor_set, "--var", f"@{file}", "--var", "user=Eve", path).exits(8)
+        assert "Eve 2" in other.out + other.err
+    grpc_call("Hello", "--expand", "--var", "user=x", "--var", f"@{file}", "-d", '{"name":"${user}"}').exits(0).prints('"name":"Ada L"')
+    rpcurl("session", "--descriptor-set", descriptor_set, "--var", f"@{file}", input="print $ids\n").exits(0).prints("[1,2]")
+
+
+def test_options_of_a_session_set_the_variables_of_a_file(rpcurl, tmp_path):
+    write(tmp_path / "variables", "user=Ada\n")
+    script = write(tmp_path / "script", f"options --var @{tmp_path}/variables\nprint $user\n")
+    rpcurl("run", script).exits(0, '"Ada"\n')
+    write(script, f"options --var @{tmp_path}/variables\nprint $usr\n")
+    rpcurl("run", script).exits(4, "").reports("usr: no such variable")
+
+
+def test_secret_variable_of_a_file_is_not_reported(rpcurl, grpc_server, descriptor_set, tmp_path):
+    file = write(tmp_path / "variables", "api_token=swordfish\nuser=plain-value\n")
+    text = f'target {grpc_server.url}\ntest one\ncall Hello {{"name":"${{api_token}} ${{user}}"}}\nexpect .name == Eve\n'
+    result = rpcurl("test", "--descriptor-set", descriptor_set, "--var", f"@{file}", write(tmp_path / "a.rpcurl", text)).exits(8)
+    assert "swordfish" not in result.out and "plain-value" in result.out
+
+
+@pytest.mark.parametrize(("line", "why"), [("user", "not NAME=VALUE"), ("id=cmd:id", "contains values"), ("last=1", "has this name")])
+def test_invalid_line_of_a_file_of_variables(grpc_call, tmp_path, line, why):
+    file = write(tmp_path / "variables", f"ok=1\n{line}\n")
+    grpc_call("Hello", "--expand", "--var", f"@{file}", "-d", "{}").fails(2, f"{file}, line 2", why)

@@ -342,7 +342,14 @@ struct ScriptCheck {
     let invocation = Parser.parse(texts, as: .session)
     try Session.checkOptions(invocation)
     for variable in invocation.all(.variable) {
-      variables?.insert(String((variable.text ?? "").parted(at: "=").before))
+      let text = variable.text ?? ""
+      guard text.begins(with: "@") else {
+        variables?.insert(String(text.parted(at: "=").before))
+        continue
+      }
+      for line in try OptionFile.lines(of: variable, option: variable.name, waitLimit: session.waitLimit) {
+        variables?.insert(String(line.text.parted(at: "=").before))
+      }
     }
     // Files of headers are read when they are set.
     try state.add(Invocation(.session, invocation.arguments.filter { $0.id != .header }))

@@ -231,7 +231,6 @@ package struct Option: Sendable {
     case _ where !completionKind.isEmpty: completionKind
     default:
       switch secrecy {
-      case .variable: "ask:variable"
       case .whole: "at:value"
       default: "none"
       }

@@ -1,3 +1,4 @@
+import RPCurlCommandSupport
 import RPCurlProgram
 import RPCurlProtobuf
 import Testing
@@ -25,6 +26,47 @@ import Testing
     let read = try variables(["a=env:TOKEN"])
     #expect(read.values == ["a": .string("a: 1")])
     #expect(read.secrets == ["a": "a: 1"])
+  }
+
+  /// Calls `body` with the path of a file.
+  private func withFile(_ text: String, _ body: (String) throws -> Void) throws {
+    let directory = try #require(TemporaryDirectory())
+    try body(directory.write("variables", text.utf8))
+  }
+
+  @Test func namesAFileThatIsMissing() {
+    let failure = #expect(throws: Failure.self) { try variables(["@/none"]) }
+    #expect(failure?.message?.what == "--var @/none")
+    #expect(failure?.message?.why == "No such file or directory")
+  }
+
+  @Test func readsVariablesOfAFile() throws {
+    let text = "# comment\n\nuser=Ada L\r\nids=[1,2]\napi_token=s3cret=\nat=@@home\n"
+    try withFile(text) { path in
+      let read = try variables(["user=x", "@\(path)", "ids=3"])
+      #expect(
+        read.values == [
+          "user": .string("Ada L"), "ids": .number("3"), "api_token": .string("s3cret="),
+          "at": .string("@home"),
+        ])
+      #expect(read.secrets == ["api_token": "s3cret="])
+    }
+  }
+
+  @Test(arguments: [
+    ("user", "line 2", "not NAME=VALUE"), ("last=1", "line 2: last", "a value of the language has this name"),
+    ("a=env:TOKEN", "line 2: a", "a file of variables contains values"),
+    ("a=cmd:id", "line 2: a", "a file of variables contains values"),
+    ("a=@/etc/passwd", "line 2: a", "a file of variables contains values"),
+  ])
+  func rejectsALineOfAFile(line: String, what: String, why: String) throws {
+    try withFile("ok=1\n\(line)\n") { path in
+      let failure = #expect(throws: Failure.self) { try variables(["@\(path)"]) }
+      #expect(failure?.status == .usage)
+      #expect(failure?.message?.what == "\(path), \(what)")
+      #expect(failure?.message?.why == why)
+      #expect(failure?.message?.hint != nil)
+    }
   }
 
   @Test(arguments: [

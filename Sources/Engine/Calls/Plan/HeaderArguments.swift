@@ -44,12 +44,7 @@ package struct HeaderArguments {
     return headers
   }
 
-  /// A line of a file of headers.
-  package struct Line {
-    package let text: String
-    /// The file and line, for errors.
-    package let source: String
-  }
+  package typealias Line = OptionFile.Line
 
   /// Parses the header of a line of a file.
   package func parse(_ line: Line) throws(Failure) -> Headers {
@@ -79,22 +74,7 @@ package struct HeaderArguments {
 
   /// The lines of a file that contain a header.
   package func lines(of argument: Argument, option: String) throws(Failure) -> [Line] {
-    let file = String((argument.text ?? "").unicodeScalars.dropFirst())
-    let contents: [UInt8]
-    do {
-      contents = try FileContents.read(
-        file, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
-    } catch {
-      throw Failure(.usage, "\(option) @\(file)", error).at(argument.origin)
-    }
-    guard let text = String(validating: contents, as: UTF8.self) else {
-      throw Failure(.usage, "\(option) @\(file)", "not UTF-8").at(argument.origin)
-    }
-    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-    return lines.enumerated().compactMap { index, line in
-      guard !line.allSatisfy(\.isWhitespace), !line.begins(with: "#") else { return nil }
-      return Line(text: String(line), source: "\(file), line \(index + 1)")
-    }
+    try OptionFile.lines(of: argument, option: option, waitLimit: waitLimit)
   }
 
   private func add(
