@@ -1,8 +1,9 @@
 extension Duration {
-  /// Parses a number with a unit: `s` (the default), `ms`, `us`, `ns`, `m` or `h`.
+  /// Parses a number with a unit: `s` (the default), `ms`, `us`, `ns`, `m`, `h` or `d`.
   package init?(written text: some StringProtocol) {
     let units: [(String, Double)] = [
       ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("s", 1), ("m", 60), ("h", 3600),
+      ("d", 86400),
     ]
     let unit = units.first { text.hasSuffix($0.0) }
     let digits = text.dropLast(unit?.0.count ?? 0)

@@ -130,6 +130,7 @@ package final class LoopClient {
     for interceptor in interceptors where networks[interceptor.id] == nil {
       let network = network(for: interceptor.id, log: log)
       networks[interceptor.id] = network
+      if interceptor.factory.declaration.readsCertificates { loop.reportsCertificates = true }
       interceptor.factory.attach(network)
     }
   }

@@ -67,6 +67,8 @@ public struct ResponseStart: Sendable, Equatable {
   public var peer = ""
   /// The version of TLS, such as `TLSv1.3`; empty without TLS, or if libcurl does not report it.
   public var tlsVersion = ""
+  /// The certificate of the server, followed by those of its authorities that it sent; empty unless they are reported.
+  package var certificates: [ServerCertificate] = []
 
   /// Makes the start of a response.
   public init(httpStatus: Int = 200, httpVersion: String = "", headers: Headers = Headers()) {

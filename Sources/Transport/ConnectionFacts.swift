@@ -3,59 +3,6 @@ import RPCurlProtocols
 
 /// What a probe found out about a server's connection.
 package struct ConnectionFacts: Sendable, Equatable {
-  /// A certificate, as libcurl describes it.
-  package struct Certificate: Sendable, Equatable {
-    /// The distinguished name of the owner.
-    package var subject = ""
-    /// The distinguished name of the authority.
-    package var issuer = ""
-    /// The names and addresses that it is for.
-    package var names: [String] = []
-    /// The start of its validity.
-    package var start: String?
-    /// The end of its validity.
-    package var end: String?
-
-    /// Makes an empty description.
-    package init() {}
-
-    /// Reads libcurl's lines, each of the form `NAME:VALUE`.
-    init(lines: [String]) {
-      for line in lines {
-        guard let colon = line.firstIndex(of: ":") else { continue }
-        let value = String(line[line.index(after: colon)...])
-        switch line[..<colon] {
-        case "Subject": subject = Self.spaced(value)
-        case "Issuer": issuer = Self.spaced(value)
-        case "Start date": start = Self.singleSpaced(value)
-        case "Expire date": end = Self.singleSpaced(value)
-        case "X509v3 Subject Alternative Name": names = Self.names(value)
-        default: break
-        }
-      }
-    }
-
-    /// `DNS:localhost, IP Address:127.0.0.1` as names.
-    private static func names(_ value: String) -> [String] {
-      value.split(separator: ",").compactMap { entry in
-        let entry = entry.drop { $0 == " " }
-        for prefix in ["DNS:", "IP Address:"] where entry.hasPrefix(prefix) {
-          return String(entry.dropFirst(prefix.count))
-        }
-        return nil
-      }
-    }
-
-    /// `CN = a` and `CN=a` as `CN=a`: versions of OpenSSL differ.
-    private static func spaced(_ name: String) -> String {
-      name.split(separator: " ").joined(separator: " ").replacing(" = ", with: "=")
-    }
-
-    private static func singleSpaced(_ text: String) -> String {
-      text.split(separator: " ").joined(separator: " ")
-    }
-  }
-
   /// The addresses of the server's name, or of the proxy's.
   package var addresses: [String] = []
   /// The address and the port of the connection.
@@ -71,7 +18,7 @@ package struct ConnectionFacts: Sendable, Equatable {
   /// Whether the server asked for a client certificate.
   package var requestsClientCertificate = false
   /// The server's certificate, followed by those of its authorities that the server sent.
-  package var certificates: [Certificate] = []
+  package var certificates: [ServerCertificate] = []
   /// The start of what a server without TLS sent after the start of an HTTP/2 connection; nil if not asked.
   package var firstBytes: [UInt8]?
   /// The error; nil if the connection was made.

@@ -144,7 +144,7 @@ package final class ConnectionProbe {
 
   /// Called when libcurl has made the connection, or failed.
   func complete(_ code: CURLcode) {
-    readCertificates()
+    facts.certificates = ServerCertificates.read(from: handle)
     facts.peer = loop.peers.text(of: handle)
     let proxy = ProxyAddress.name(for: url, options)
     if ccurl_uses_proxy(handle) { facts.proxy = proxy }
@@ -158,18 +158,6 @@ package final class ConnectionProbe {
       return finish()
     }
     guard purpose == .readFirstBytes, readFirstBytes() else { return finish() }
-  }
-
-  private func readCertificates() {
-    facts.certificates = (0..<ccurl_certificate_count(handle)).map { index in
-      var lines: [String] = []
-      var line = ccurl_certificate(handle, index)
-      while let entry = line {
-        lines.append(String(cString: entry.pointee.data))
-        line = UnsafePointer(entry.pointee.next)
-      }
-      return ConnectionFacts.Certificate(lines: lines)
-    }
   }
 
   /// Sends the start of an HTTP/2 connection, and waits for the server's first bytes.

@@ -31,6 +31,13 @@ package final class EventLoop {
   /// Called before each transfer with a libcurl that may lose responses; nil allows it. An error is that of the transfer.
   package var onOldLibcurl: ((OldLibcurlVersion) throws(TransportError) -> Void)?
 
+  /// Whether the start of a response has the certificate of the server. Then each handshake of TLS takes more time.
+  package var reportsCertificates: Bool {
+    get { certificates != nil }
+    set { certificates = newValue ? certificates ?? ServerCertificates() : nil }
+  }
+  private(set) var certificates: ServerCertificates?
+
   /// Accepts work from any thread.
   package let mailbox: Mailbox
 

@@ -50,6 +50,9 @@ extension Transfer {
     if isTLS, let version = ccurl_tls_version(handle) {
       head.tlsVersion = String(cString: version)
     }
+    if isTLS, let certificates = loop.certificates {
+      head.certificates = certificates.certificates(of: handle, head.peer, url)
+    }
     return head
   }
 

@@ -92,6 +92,7 @@ package final class Transfer {
     headerError = HeaderBlock.error(request, bodyBytes: bodyBytes)
     easy.begin(self)
     try easy.set(request, bodyBytes: bodyBytes, configuration)
+    if isTLS, loop.reportsCertificates { try TransferHandle(handle).set(CURLOPT_CERTINFO, 1) }
     if let headerError, options.requiresHTTP2(request) { throw headerError }
     if let library = loop.oldLibcurl {
       old = OldLibcurlExchange(self, library, handle, url: request.url, options: options)

@@ -23,29 +23,41 @@ class Run:
     result: Result
 
     def again(self, *options: object) -> Result:
-        """Run the suites with the address of no server."""
-        return test(self.folder, self.schema, f"http://127.0.0.1:{closed_port()}", *options)
+        """Run the suites with the address of no server, except those about the connection, which a recording does not have."""
+        return test(self.folder, self.schema, f"http://127.0.0.1:{closed_port()}", "https://127.0.0.1:1", "--skip", "@tls", *options)
 
     def events(self, name: str) -> list[dict]:
         events = map(json.loads, (self.folder / "events.ndjson").read_text().splitlines())
         return [event for event in events if event["event"] == name]
 
+    def outcomes(self) -> set[tuple]:
+        """The outcomes of the tests that can be replayed."""
+        return {outcome(event) for event in self.events("test") if "tls" not in event["tags"]}
 
-def test(folder: Path, schema: Path, url: str, *options: object) -> Result:
-    return Rpcurl(folder)("test", "--descriptor-set", schema, "--var", f"etcd={url}", *options, ".")
+
+def outcome(event: dict) -> tuple:
+    return event["file"], event["name"], event.get("row"), event["outcome"]
+
+
+def test(folder: Path, schema: Path, url: str, tls: str, *options: object) -> Result:
+    (folder / "servers").write_text(f"# The servers of the suites\netcd={url}\ntls={tls}\n")
+    return Rpcurl(folder)("test", "--descriptor-set", schema, "--var", "@servers", *options, ".")
 
 
 test.__test__ = False
 
 
 @pytest.fixture(scope="module")
-def only_run(start_foreign_server, etcd_schema, tmp_path_factory):
+def only_run(start_foreign_server, etcd_mtls_server, certificates, etcd_schema, tmp_path_factory):
     folder = tmp_path_factory.mktemp("etcd_suites")
     shutil.copytree(SUITES, folder, dirs_exist_ok=True)
+    for name in ("ca.pem", "client.pem", "client-key.pem"):
+        shutil.copy(certificates / name, folder)
     reports = [f"--report={name}" for name in ("terminal", "junit=junit.xml", "ndjson=events.ndjson", "tap=tests.tap", "html=tests.html")]
     coverage = ["--coverage", "json=coverage.json", "--coverage-of", "etcdserverpb", "--coverage-min", 70]
     server = start_foreign_server("etcd_server.py")
-    return Run(folder, etcd_schema, test(folder, etcd_schema, server.url, *reports, *coverage, "--record", "cassettes"))
+    urls = server.url, etcd_mtls_server.url
+    return Run(folder, etcd_schema, test(folder, etcd_schema, *urls, *reports, *coverage, "--record", "cassettes"))
 
 
 @pytest.fixture
@@ -55,7 +67,7 @@ def run(keeps_early_responses, only_run):
 
 
 def test_suites_pass(run):
-    run.result.exits(0, err="").prints(" passed, 1 skipped in ", " (6 files, 1 of shared steps)")
+    run.result.exits(0, err="").prints(" passed, 1 skipped in ", " (7 files, 1 of shared steps)")
     names = [line for file in SUITES.glob("*.rpcurl") for line in file.read_text().splitlines() if line.startswith("test ")]
     assert len(names) >= 50
 
@@ -76,10 +88,8 @@ def test_reports_have_the_same_tests(run):
 
 
 def test_recordings_replace_the_server(run):
-    names = {(event["file"], event["name"], event.get("row"), event["outcome"]) for event in run.events("test")}
     replayed = run.again("--replay", "cassettes", "--report", "ndjson").exits(0, err="")
-    events = [event for event in replayed.lines() if event["event"] == "test"]
-    assert {(event["file"], event["name"], event.get("row"), event["outcome"]) for event in events} == names
+    assert {outcome(event) for event in replayed.lines() if event["event"] == "test"} == run.outcomes()
 
 
 def test_tests_are_selected_by_tag(run):

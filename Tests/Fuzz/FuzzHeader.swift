@@ -36,7 +36,7 @@ private func probe(_ bytes: [UInt8]) {
   var facts = ConnectionFacts()
   for line in lines { facts.add(logLine: line) }
   precondition(facts.addresses.count <= lines.count { $0.contains("Trying ") }, "no address is made up")
-  facts.certificates = [ConnectionFacts.Certificate(lines: lines.map(String.init))]
+  facts.certificates = [ServerCertificate(lines: lines.map(String.init))]
   precondition(facts.certificates[0].names.count <= bytes.count, "no name is made up")
   facts.firstBytes = bytes
   _ = facts.supportsHTTP2

@@ -163,6 +163,11 @@ package struct RandomText<Numbers: RandomNumberGenerator> {
     case .error: return "error \(test(isText: true))"
     case .header, .trailer:
       return "\(word?.rawValue ?? "") x-id\(below(4) == 0 ? "" : " \(test(isText: true))")"
+    case .connection: return "connection \(pick(ConnectionProperty.ofConnection)) \(test(isText: true))"
+    case .certificate:
+      return below(2) == 0
+        ? "certificate \(pick(ConnectionProperty.ofCertificate)) \(test(isText: true))"
+        : "certificate expires \(pick(["<", "> ", ">="]))\(pick(["30d", "1.5h", "${x}"]))"
     case .detail: return "detail google.rpc.ErrorInfo\(pick(["", " exists", " absent", " \(claim())"]))"
     case .count: return "count \(bound())"
     case .latency:

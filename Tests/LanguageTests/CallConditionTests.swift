@@ -58,6 +58,47 @@ import Testing
   }
 
   @Test(arguments: [
+    ("connection http == 2", "holds"), ("connection http > 1.1", "holds"),
+    ("connection http == 1.1", #"== 1.1 | "2""#),
+    ("connection tls >= 1.2", "holds"), ("connection tls == 1.3", "holds"),
+    ("connection address =~ ^127", "holds"),
+    ("certificate subject == O=Shop, CN=shop.test", "holds"), ("certificate issuer contains Root", "holds"),
+    ("certificate name == 10.0.0.1", "holds"),
+    ("certificate name == other.test", #"== other.test | "shop.test", "10.0.0.1""#),
+    ("certificate expires > 30d", "holds"), ("certificate expires < 1000h", "holds"),
+    ("certificate expires > 60d", "> 60d | 40.5d"),
+  ])
+  func connection(_ check: String, _ expected: String) throws {
+    var result = try response("test3.Node", [])
+    var certificate = ServerCertificate()
+    (certificate.subject, certificate.issuer) = ("O=Shop, CN=shop.test", "CN=Root")
+    certificate.names = ["shop.test", "10.0.0.1"]
+    certificate.validity = .seconds(86400 * 81 / 2)
+    result.start = ResponseStart(httpVersion: "2")
+    (result.start.tlsVersion, result.start.peer) = ("TLSv1.3", "127.0.0.1:50051")
+    result.start.certificates = [certificate]
+    #expect(try outcome(check, result) == expected)
+  }
+
+  @Test(arguments: [
+    ("connection http == 2", "== 2 | no connection"), ("connection tls absent", "holds"),
+    ("certificate expires > 30d", "> 30d | no certificate"),
+    ("certificate subject exists", "exists | no certificate"),
+  ])
+  func responseWithoutAConnection(_ check: String, _ expected: String) throws {
+    #expect(try outcome(check, response("test3.Node", [])) == expected)
+  }
+
+  @Test(arguments: [(-90_000, "-1.1d"), (-60, "-0.1h"), (7_200, "2.0h"), (86_400, "1.0d")])
+  func showsTheRestOfTheValidity(_ seconds: Int, _ shown: String) throws {
+    var result = try response("test3.Node", [])
+    var certificate = ServerCertificate()
+    certificate.validity = .seconds(seconds)
+    result.start.certificates = [certificate]
+    #expect(try outcome("certificate expires > 30d", result) == "> 30d | \(shown)")
+  }
+
+  @Test(arguments: [
     ("count == 2", "holds"), ("count >= 2", "holds"), ("count < 2", "< 2 | 2"), ("count 3", "3 | 2"),
     ("latency < 1s", "holds"), ("latency <= 250ms", "holds"), ("latency < 250ms", "< 250ms | 250.000ms"),
     ("latency > 1s", "> 1s | 250.000ms"),

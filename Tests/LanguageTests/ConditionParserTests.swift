@@ -11,6 +11,9 @@ import Testing
     "header x-id is uuid", "count == 3", "count 3", "count >= 1", "latency < 1s", "latency <= 250ms",
     "latency<1s", "count>=2", "status==ok", ".a == Ada", ".a == ${last.b}", "count == ${n}",
     "status ${code},ok", ".a =~ ^${x}$", "error == $${", ".a golden ${file}.json", ".a == one within 3",
+    "connection http == 2", "connection tls>=1.2", "connection address", "certificate expires > 30d",
+    "certificate expires>=1.5h", "certificate expires > ${days}", "certificate name == localhost",
+    "certificate subject =~ CN=a", "certificate issuer absent",
     ".name == \"Ada\"", ".name==\"Ada\"", "last .name exists", "first .name absent", "any . == {}",
     "every .labels[\"a b\"].id != 3", "message 2 .id == 3", "list .id ascending", "list . == [{}]",
     ".a == [1,2] unordered", ".a == 1.5 within 1%",
@@ -71,6 +74,27 @@ import Testing
         #"write \" for a quote in a string"#
       ),
       ("error ==", "missing value after ==", #"an empty text is """#),
+      (
+        "connection", "connection requires a property",
+        "one of http, tls, address, such as connection http == 2"
+      ),
+      (
+        "connection port == 1", "a connection has no property port",
+        "one of http, tls, address, such as connection http == 2"
+      ),
+      (
+        "certificate serial exists", "a certificate has no property serial",
+        "one of subject, issuer, name, expires, such as certificate expires > 30d"
+      ),
+      (
+        "certificate expires", "certificate expires requires a bound",
+        "such as certificate expires > 30d"
+      ),
+      (
+        "certificate expires == 30d", "certificate expires requires a bound",
+        "such as certificate expires > 30d"
+      ),
+      ("certificate expires > 30", "30 has no unit", "write 30ms or 30s"),
       (
         "detail", "detail requires a type", "such as detail google.rpc.BadRequest .fieldViolations exists"
       ),

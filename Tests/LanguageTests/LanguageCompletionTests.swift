@@ -155,6 +155,9 @@ import Testing
     ("header x-id asc", []), ("error =", ["== ", "=~ "]), (".checked == .im", []),
     ("count >", [">= ", "> "]),
     ("latency ", ["<= ", "< ", ">= ", "> "]), (".checked == ${us", ["user}", "user.", "user2}"]),
+    ("conn", ["connection "]), ("connection h", ["http "]), ("connection http =", ["== ", "=~ "]),
+    ("certificate ", ["expires ", "subject ", "issuer ", "name "]), ("certificate expires <", ["<= ", "< "]),
+    ("certificate name con", ["contains "]),
     ("nothing ", []),
   ])
   func completesConditions(typed: String, expected: [String]) {
@@ -182,7 +185,8 @@ import Testing
   @Test func completesConditionsWithoutSchema() {
     var scope = scope
     scope.types = []
-    #expect(LanguageCompletion("co", at: .condition, in: scope).candidates.map(\.text) == ["count "])
+    #expect(
+      LanguageCompletion("co", at: .condition, in: scope).candidates.map(\.text) == ["connection ", "count "])
     #expect(LanguageCompletion(".x", at: .condition, in: scope) == LanguageCompletion("x", []))
     #expect(LanguageCompletion(".x == ", at: .condition, in: scope).candidates == [])
   }
@@ -289,7 +293,7 @@ import Testing
         "", .condition,
         [
           "", "exists", "1", "ok", "a", "1s", "< 1s", "== a", "x exists", ".x exists", "0 .x exists",
-          "x == a", "string", "a.json", "[1]",
+          "x == a", "string", "a.json", "[1]", "http exists", "expires > 1d",
         ],
         { _ = try Condition(parsing: $0, statuses: statuses) }
       ),

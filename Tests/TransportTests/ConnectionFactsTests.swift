@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func readsCertificates() {
-    let certificate = ConnectionFacts.Certificate(lines: [
+    let certificate = ServerCertificate(lines: [
       "Subject:O = Shop, CN = shop.test", "Issuer:CN=Root", "Version:2",
       "Start date:Jan  1 00:00:00 2020 GMT",
       "Expire date:Jan  2 00:00:00 2021 GMT",
@@ -40,11 +40,15 @@ import Testing
     #expect(certificate.names == ["shop.test", "10.0.0.1"])
     #expect(certificate.start == "Jan 1 00:00:00 2020 GMT")
     #expect(certificate.end == "Jan 2 00:00:00 2021 GMT")
+    // One hour before its end, and one day after it.
+    #expect(certificate.valid(from: 1_609_542_000).validity == .seconds(3600))
+    #expect(certificate.valid(from: 1_609_632_000).validity == .seconds(-86_400))
+    #expect(ServerCertificate().valid(from: 0).validity == nil)
   }
 
   @Test func refinesCausesByTheCertificate() {
     let found = facts {
-      var certificate = ConnectionFacts.Certificate()
+      var certificate = ServerCertificate()
       (certificate.issuer, certificate.end, certificate.start) = ("CN=Root", "yesterday", "tomorrow")
       certificate.names = ["shop.test"]
       $0.certificates = [certificate]
@@ -56,7 +60,7 @@ import Testing
     #expect(refined(.notYetValid(until: nil)) == .notYetValid(until: "tomorrow"))
     #expect(refined(.unknownAuthority(nil)) == .incompleteChain("CN=Root"))
     var whole = found
-    whole.certificates.append(ConnectionFacts.Certificate())
+    whole.certificates.append(ServerCertificate())
     let cause = ConnectionCause.unknownAuthority(nil).refined(
       by: whole, hasCertificate: false, requiresHTTP2: true)
     #expect(cause == .unknownAuthority("CN=Root"))

@@ -9,6 +9,8 @@ public struct InterceptorDeclaration: Sendable, Hashable {
   /// Whether a successful response that passes the interceptor is that of the server to the request before it: it
   /// observes calls, delays, repeats or fails them, or adds headers on which no response depends.
   package var keepsResponses = false
+  /// Whether it needs the certificates of servers, which the transport then reports.
+  package var readsCertificates = false
 
   /// Makes a declaration.
   public init(
@@ -23,6 +25,13 @@ public struct InterceptorDeclaration: Sendable, Hashable {
   package func keepingResponses(_ keepsResponses: Bool = true) -> InterceptorDeclaration {
     var declaration = self
     declaration.keepsResponses = keepsResponses
+    return declaration
+  }
+
+  /// The same, for an interceptor that needs the certificates of servers.
+  package func readingCertificates(_ readsCertificates: Bool) -> InterceptorDeclaration {
+    var declaration = self
+    declaration.readsCertificates = readsCertificates
     return declaration
   }
 

@@ -14,8 +14,13 @@ package struct CallResult: Sendable {
   package var error = ""
   /// The details of the status.
   package var details: [StatusDetail] = []
+  /// The start of the response, with the facts of its connection.
+  package var start = ResponseStart()
   /// The headers of the response.
-  package var headers = Headers()
+  package var headers: Headers {
+    get { start.headers }
+    set { start.headers = newValue }
+  }
   /// The trailers of the response.
   package var trailers = Headers()
   /// The first messages of the response, as many as are kept.
@@ -63,6 +68,23 @@ extension CallResult: Subject {
 
   package func headers(_ name: String) -> [String] { headers.values(name) }
   package func trailers(_ name: String) -> [String] { trailers.values(name) }
+  package var certificateValidity: Duration? { start.certificates.first?.validity }
+
+  package func connection(_ property: ConnectionProperty) -> [String] {
+    let certificate = start.certificates.first
+    let values: [String] =
+      switch property {
+      case .http: [start.httpVersion]
+      // `TLSv1.3` as a number, which can be compared.
+      case .tls: [start.tlsVersion.replacing("TLSv", with: "")]
+      case .address: [start.peer]
+      case .subject: [certificate?.subject ?? ""]
+      case .issuer: [certificate?.issuer ?? ""]
+      case .name: certificate?.names ?? []
+      }
+    return values.filter { !$0.isEmpty }
+  }
+
   package func shown(_ value: String, of name: String) -> String {
     redaction.value(value, of: name)
   }

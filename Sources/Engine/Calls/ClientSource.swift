@@ -10,6 +10,10 @@ package final class ClientSource {
   package let console: Console
   private var made: LoopClient?
   private var trace: ConnectionTrace?
+  /// Whether responses have the certificates of servers, for conditions about them.
+  package var reportsCertificates = false {
+    didSet { made?.loop.reportsCertificates = reportsCertificates }
+  }
 
   /// Creates a source.
   ///
@@ -53,6 +57,7 @@ package final class ClientSource {
     do {
       let client = try LoopClient()
       client.loop.trace = trace
+      client.loop.reportsCertificates = reportsCertificates
       made = client
       return client
     } catch {

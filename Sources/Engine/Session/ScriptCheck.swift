@@ -189,6 +189,8 @@ struct ScriptCheck {
     } catch {
       throw Failure(.input, "expect", error.reason, hint: error.hint)
     }
+    // From the first connection on.
+    if condition.isAboutCertificate { session.clients.reportsCertificates = true }
     try check(condition.expressions)
     let what = "expect \(condition.text)"
     if let path = condition.goldenPath, !session.goldenFiles.isUpdating, !session.goldenFiles.has(path) {
@@ -365,6 +367,9 @@ struct ScriptCheck {
     let argument = try SessionState.argument(.use, text)
     guard !isElsewhere, argument.writerOfFile == nil else { return }
     let setup = ChainSetup(session.console, verbosity: 0, waitLimit: session.waitLimit, isDry: true)
-    _ = try ChainSource.member(.builtIn(text), setup)
+    let member = try ChainSource.member(.builtIn(text), setup)
+    if member?.registration.factory.declaration.readsCertificates == true {
+      session.clients.reportsCertificates = true
+    }
   }
 }

@@ -101,7 +101,7 @@ package final class SessionStream {
     var result = CallResult(method: plan.name, type: plan.method.output, status: end?.code ?? .ok)
     result.error = end?.error?.message ?? ""
     result.details = end?.error?.details ?? []
-    result.headers = printer.start?.headers ?? Headers()
+    result.start = printer.start ?? ResponseStart()
     result.trailers = end?.trailers ?? Headers()
     result.latency = printer.elapsed ?? .zero
     result.redaction = printer.redaction

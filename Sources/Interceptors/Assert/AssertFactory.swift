@@ -54,7 +54,7 @@ struct AssertFactory: CollectingFactory {
   var declaration: InterceptorDeclaration {
     InterceptorDeclaration(
       stages: conditions.stages, messages: MessageAccesses(.readTyped), effects: .checksResults
-    ).keepingResponses()
+    ).keepingResponses().readingCertificates(conditions.readCertificates)
   }
 
   func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {

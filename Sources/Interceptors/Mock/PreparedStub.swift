@@ -106,9 +106,11 @@ struct PreparedCondition {
     let error = ""
     let statusDetails: [(typeName: String, value: [UInt8])] = []
     let latency = Duration.zero
+    let certificateValidity: Duration? = nil
 
     func headers(_ name: String) -> [String] { headers.values(name) }
     func trailers(_ name: String) -> [String] { [] }
+    func connection(_ property: ConnectionProperty) -> [String] { [] }
     func shown(_ value: String, of name: String) -> String {
       Redaction().value(value, of: name)
     }

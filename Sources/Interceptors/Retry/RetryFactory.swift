@@ -147,7 +147,8 @@ struct RetryFactory: InterceptorFactory {
     InterceptorDeclaration(
       stages: [.requestStart, .responseStart, .responseMessage, .responseEnd], messages: shared.messages,
       effects: .repeatsAttempts
-    ).keepingResponses(shared.goal == nil)
+    ).keepingResponses(shared.goal == nil).readingCertificates(
+      shared.goal?.conditions.readCertificates == true)
   }
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {

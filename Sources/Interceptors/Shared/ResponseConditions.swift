@@ -49,10 +49,15 @@ struct ResponseConditions: Sendable {
   /// Whether one is about the status: a call that ends with another one than ok can then meet them.
   var isAboutStatus: Bool { conditions.contains(where: \.isAboutStatus) }
 
+  /// Whether one is about the certificate of the server.
+  var readCertificates: Bool { conditions.contains(where: \.isAboutCertificate) }
+
   /// The stages at which the response is received.
   var stages: Stages {
     var stages: Stages = .responseEnd
-    if conditions.contains(where: \.isAboutHeaders) { stages.insert(.responseStart) }
+    if conditions.contains(where: { $0.isAboutHeaders || $0.isAboutConnection }) {
+      stages.insert(.responseStart)
+    }
     if conditions.contains(where: \.isAboutMessages) { stages.insert(.responseMessage) }
     return stages
   }
@@ -105,7 +110,7 @@ struct ResponseProgress {
   }
 
   /// Receives the start of the response.
-  mutating func receive(_ start: ResponseStart) { result.headers = start.headers }
+  mutating func receive(_ start: ResponseStart) { result.start = start }
 
   /// Receives a message of the response.
   mutating func receive(_ message: Message) {

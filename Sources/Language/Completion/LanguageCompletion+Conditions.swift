@@ -15,6 +15,12 @@ extension LanguageCompletion {
     case .detail: return detail(rest, scope)
     case .header: return named(rest, scope.last?.headers ?? [], textTests, scope)
     case .trailer: return named(rest, scope.last?.trailers ?? [], textTests, scope)
+    case .connection:
+      return named(rest, ConnectionProperty.ofConnection.map(\.rawValue), textTests, scope)
+    case .certificate:
+      let names = [ConnectionProperty.expiry] + ConnectionProperty.ofCertificate.map(\.rawValue)
+      let isExpiry = firstWord(of: rest)?.word == Substring(ConnectionProperty.expiry)
+      return named(rest, names, isExpiry ? tests(of: Duration.comparisons) : textTests, scope)
     case .count: return test(rest, tests(of: Int.comparisons), scope)
     case .latency: return test(rest, tests(of: Duration.comparisons), scope)
     case .list: return claim(rest, scope, isList: true)
@@ -153,6 +159,8 @@ extension ConditionParser.Word {
     case .error: "message of the status"
     case .detail: "of the status"
     case .header, .trailer: "of the response"
+    case .connection: "of the call"
+    case .certificate: "of the server"
     case .count: "number of messages"
     case .latency: "duration of the call"
     case .first, .last, .any, .every: "message"

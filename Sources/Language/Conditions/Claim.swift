@@ -6,6 +6,8 @@ enum Claim: Equatable, Sendable {
   case status([Operand], isWanted: Bool)
   case count(Bound<Int>)
   case latency(Bound<Duration>)
+  /// How long the certificate of the server is valid.
+  case expiry(Bound<Duration>)
   case value(Property, ValueCondition)
 }
 
@@ -15,6 +17,7 @@ enum Property: Equatable, Sendable {
   case error
   case header(String)
   case trailer(String)
+  case connection(ConnectionProperty)
   /// A field of a detail of the status, or a whole detail if the path is nil.
   case detail(type: String, FieldPath?)
   case field(MessageSelection, FieldPath)
@@ -22,6 +25,29 @@ enum Property: Equatable, Sendable {
   case list(FieldPath)
   /// A value that is not one of the call, such as a variable.
   case value(Expression)
+}
+
+/// A property of the connection of a call, as text.
+package enum ConnectionProperty: String, CaseIterable, Sendable {
+  /// The version of HTTP: `1.1`, `2` or `3`.
+  case http
+  /// The version of TLS, such as `1.3`.
+  case tls
+  /// The address and port of the server.
+  case address
+  /// The distinguished name of the owner of the certificate.
+  case subject
+  /// The distinguished name of the authority of the certificate.
+  case issuer
+  /// The names and addresses that the certificate is for.
+  case name
+
+  /// Those of the connection itself.
+  static let ofConnection: [ConnectionProperty] = [.http, .tls, .address]
+  /// Those of the certificate of the server.
+  static let ofCertificate: [ConnectionProperty] = [.subject, .issuer, .name]
+  /// The word after `certificate` for the time until it expires.
+  static let expiry = "expires"
 }
 
 /// The messages of a response that a claim is about.
@@ -111,7 +137,7 @@ extension Claim {
     switch self {
     case .status(let codes, _): codes
     case .count(let bound): [bound]
-    case .latency(let bound): [bound]
+    case .latency(let bound), .expiry(let bound): [bound]
     case .value(.value(let expression), let condition): [expression] + condition.operands
     case .value(_, let condition): condition.operands
     }
@@ -132,6 +158,7 @@ extension Claim {
       return .status(known, isWanted: isWanted)
     case .count(let bound): return .count(try bound.filled(values))
     case .latency(let bound): return .latency(try bound.filled(values))
+    case .expiry(let bound): return .expiry(try bound.filled(values))
     case .value(var property, let condition):
       if case .value(let expression) = property {
         property = .value(.literal(try values.value(of: expression)))
@@ -177,11 +204,19 @@ extension Claim: CustomStringConvertible {
   var description: String {
     switch self {
     case .status(let codes, let isWanted):
-      "status \(isWanted ? "" : "!= ")\(codes.map(\.description).joined(separator: ","))"
+      "status \(Self.comparison(codes, isWanted))\(codes.map(\.description).joined(separator: ","))"
     case .count(let bound): "count \(bound)"
     case .latency(let bound): "latency \(bound)"
+    case .expiry(let bound): "certificate \(ConnectionProperty.expiry) \(bound)"
     case .value(let property, let condition): "\(property) \(condition)"
     }
+  }
+
+  /// The operator before codes, which can be omitted unless the first code would be read as one.
+  private static func comparison(_ codes: [Operand], _ isWanted: Bool) -> String {
+    guard isWanted else { return "!= " }
+    var text = codes.first.map { $0.description[...] } ?? ""
+    return Comparison.parse(from: &text) == nil ? "" : "== "
   }
 }
 
@@ -192,6 +227,8 @@ extension Property: CustomStringConvertible {
     case .error: "error"
     case .header(let name): "header \(name)"
     case .trailer(let name): "trailer \(name)"
+    case .connection(let property):
+      "\(ConnectionProperty.ofConnection.contains(property) ? "connection" : "certificate") \(property.rawValue)"
     case .detail(let type, let path): "detail \(type)\(path.map { " \(text($0))" } ?? "")"
     case .field(.last, let path): text(path)
     case .field(.number(let number), let path): "message \(number) \(text(path))"

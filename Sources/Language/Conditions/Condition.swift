@@ -77,6 +77,23 @@ package struct Condition: Sendable {
   /// Whether it is about the duration of the call.
   package var isAboutLatency: Bool { if case .latency = claim { true } else { false } }
 
+  /// Whether it is about the connection or the certificate of the server.
+  package var isAboutConnection: Bool {
+    switch claim {
+    case .expiry, .value(.connection, _): true
+    default: false
+    }
+  }
+
+  /// Whether it is about the certificate of the server.
+  package var isAboutCertificate: Bool {
+    switch claim {
+    case .expiry: true
+    case .value(.connection(let property), _): ConnectionProperty.ofCertificate.contains(property)
+    default: false
+    }
+  }
+
   /// Whether it is about messages.
   package var isAboutMessages: Bool {
     switch claim {

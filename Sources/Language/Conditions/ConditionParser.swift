@@ -4,7 +4,8 @@ import RPCurlProtobuf
 struct ConditionParser {
   /// A word that a condition can start with, instead of a path.
   enum Word: String, CaseIterable {
-    case status, error, detail, header, trailer, count, latency, first, last, any, every, message, list
+    case status, error, detail, header, trailer, connection, certificate, count, latency, first, last, any,
+      every, message, list
   }
 
   private let text: Substring
@@ -39,6 +40,10 @@ struct ConditionParser {
     case .trailer:
       let (name, test) = try named(before: "trailer ", isName: \.isHeaderName)
       return .value(.trailer(name.lowercased()), test)
+    case .connection: return try connection(ConnectionProperty.ofConnection, "such as connection http == 2")
+    case .certificate:
+      if property == ConnectionProperty.expiry { return try expiry() }
+      return try connection(ConnectionProperty.ofCertificate, "such as certificate expires > 30d")
     case .count:
       do throws(LanguageError) {
         return .count(try Bound<Int>(rest, hasShortForm: hasShortForm))
@@ -115,6 +120,38 @@ struct ConditionParser {
       codes.append(code)
     }
     return .status(codes, isWanted: comparison == .equal)
+  }
+
+  /// Parses a property of the connection, and the condition on it.
+  private mutating func connection(
+    _ properties: [ConnectionProperty], _ hint: String
+  ) throws(LanguageError) -> Claim {
+    let name = property
+    guard let property = ConnectionProperty(rawValue: String(name)), properties.contains(property) else {
+      let kind = properties == ConnectionProperty.ofConnection ? "connection" : "certificate"
+      let names = properties.map(\.rawValue) + (kind == "certificate" ? [ConnectionProperty.expiry] : [])
+      throw LanguageError(
+        name.isEmpty ? "\(kind) requires a property" : "a \(kind) has no property \(name)",
+        hint: (rest.isEmpty ? nil : fieldHint) ?? "one of \(names.joined(separator: ", ")), \(hint)")
+    }
+    rest = rest[name.endIndex...].stripped
+    return .value(
+      .connection(property),
+      rest.isEmpty ? ValueCondition(test: .exists(isWanted: true)) : try test(isText: true))
+  }
+
+  /// The name of a property at the start of the rest.
+  private var property: Substring { rest.firstWord.prefix { !"=!<>".contains($0) } }
+
+  /// Parses a bound on the time until the certificate expires.
+  private mutating func expiry() throws(LanguageError) -> Claim {
+    rest = rest[property.endIndex...].stripped
+    var bound = rest
+    guard let comparison = Comparison.parse(from: &bound), comparison.isAboutOrder else {
+      throw LanguageError(
+        "certificate expires requires a bound", hint: "such as certificate expires > 30d")
+    }
+    return .expiry(try Bound<Duration>(rest, hasShortForm: hasShortForm))
   }
 
   private mutating func detail() throws(LanguageError) -> Claim {

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// The evaluation of a condition during a call, message by message. It keeps the last message, and for `list` the values.
@@ -124,6 +125,13 @@ package struct Evaluation {
     case .latency(let bound):
       if bound.allows(subject.latency) { return nil }
       return Mismatch("\(bound)", got: "\(subject.latency.millisecondsText)ms")
+    case .expiry(let bound):
+      guard let validity = subject.certificateValidity else {
+        return Mismatch("\(bound)", got: "no certificate")
+      }
+      return bound.allows(validity) ? nil : Mismatch("\(bound)", got: validity.inDays)
+    case .value(.connection(let property), let condition):
+      return try metadata(property.owner, condition, subject.connection(property), subject)
     case .value(.error, let condition):
       guard case .exists(let isWanted) = condition.test else {
         return try ValueTest(condition, .text, isList: false, files).mismatch([.text(subject.error)])
@@ -270,6 +278,27 @@ package struct Evaluation {
   private func noMessage(_ condition: ValueCondition, _ subject: some Subject) -> Mismatch {
     let status = subject.statusNumber == 0 ? "" : " (\(subject.statusText))"
     return Mismatch("\(condition)", got: "no message\(status)")
+  }
+}
+
+extension ConnectionProperty {
+  /// What a call without the property lacks.
+  fileprivate var owner: String {
+    switch self {
+    case .http, .address: "connection"
+    case .tls: "TLS"
+    case .subject, .issuer, .name: "certificate"
+    }
+  }
+}
+
+extension Duration {
+  /// Days, to a tenth, or hours if that is less than a day.
+  fileprivate var inDays: String {
+    let hours = Double(nanoseconds) / 3_600e9
+    let isShort = hours.magnitude < 24
+    let tenths = Int(((isShort ? hours : hours / 24) * 10).rounded(.down))
+    return "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)\(isShort ? "h" : "d")"
   }
 }
 

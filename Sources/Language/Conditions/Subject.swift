@@ -17,6 +17,10 @@ package protocol Subject {
   func headers(_ name: String) -> [String]
   /// The values of a trailer of the response; the name is in lower case.
   func trailers(_ name: String) -> [String]
+  /// The values of a property of the connection; none without a connection, or if the property is not known.
+  func connection(_ property: ConnectionProperty) -> [String]
+  /// How long the certificate of the server is valid; nil if that is not known.
+  var certificateValidity: Duration? { get }
   /// The value of a header or trailer as reports show it: credentials are redacted.
   func shown(_ value: String, of name: String) -> String
 }

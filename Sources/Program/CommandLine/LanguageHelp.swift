@@ -70,6 +70,9 @@ extension Help {
       detail TYPE .path == X        a detail of the status
       count >= 2                    the number of messages of the response
       latency < 250ms               the duration of the call, with its unit
+      connection http == 2          of the connection: http, tls (as 1.3) or address
+      certificate expires > 30d     of the server's certificate: expires, subject,
+                                    issuer or name
       .path == X                    the last message. Before the path: first, any,
                                     every, message N
       list .path == [1,2]           the values of all messages

@@ -15,6 +15,8 @@ struct SessionCommand {
     let session = try Session(
       console, SessionState(invocation, target: target), isInteractive: isatty(0) == 1,
       schemaCommand: SchemaCommands.run)
+    // A later command may check them.
+    session.clients.reportsCertificates = true
     try session.setVariables(of: invocation)
     let input = SessionInputs.make(session)
     let status = try session.run(input)

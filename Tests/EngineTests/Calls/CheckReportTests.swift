@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func reportsTheCertificate() {
-    var certificate = ConnectionFacts.Certificate()
+    var certificate = ServerCertificate()
     (certificate.names, certificate.issuer, certificate.end) = (["a.test"], "CN=Root", "tomorrow")
     var facts = ConnectionFacts()
     (facts.tlsVersion, facts.negotiated, facts.certificates) = ("TLSv1.3", "h2", [certificate])
@@ -73,7 +73,7 @@ import Testing
     ("Jan 1 00:00:00 2030 GMT", "Jan 1 00:00:00 2031 GMT", "not valid before Jan 1 00:00:00 2030 GMT", true),
   ])
   func reportsTheValidityOfTheCertificate(start: String, end: String, text: String, isFailed: Bool) {
-    var certificate = ConnectionFacts.Certificate()
+    var certificate = ServerCertificate()
     (certificate.names, certificate.start, certificate.end) = (["a.test"], start, end)
     var facts = ConnectionFacts()
     (facts.tlsVersion, facts.certificates) = ("TLSv1.3", [certificate])

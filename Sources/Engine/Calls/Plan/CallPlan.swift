@@ -120,6 +120,8 @@ extension CallPlan {
       ChainSetup(
         console, verbosity: settings.verbosity, waitLimit: settings.timeout, isDry: isDry, time: time))
     settings.timeout = time.remaining(of: settings.timeout)
+    // Before the server is asked for the schema: the call uses the same connection.
+    if chain.readsCertificates { clients.reportsCertificates = true }
     do {
       let found: SchemaSource.Found
       do throws(Failure) {

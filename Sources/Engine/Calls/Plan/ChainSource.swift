@@ -56,6 +56,11 @@ package struct ChainSource {
   /// The interceptors for the client.
   package var registrations: [InterceptorRegistration] { members.map(\.registration) }
 
+  /// Whether an interceptor needs the certificates of servers.
+  package var readsCertificates: Bool {
+    registrations.contains { $0.factory.declaration.readsCertificates }
+  }
+
   /// Creates an empty chain.
   package init() {}
 
