@@ -337,6 +337,7 @@ _rpcurl_arguments() {
 --list|||flag
 --check|||flag
 --format-files|||flag
+--rerun|||flag
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json

@@ -315,6 +315,7 @@ complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --mock' -l mock -r 
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --list' -l list -d 'List the tests instead of running them: file, line, name and tags'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --check' -l check -d 'Check the files instead of running them, without a call'
 complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --format-files' -l format-files -d 'Format the files instead of running them'
+complete -c rpcurl -n '__rpcurl_is test' -n '__rpcurl_unused --rerun' -l rerun -d 'Run the suites, and again those whose files change, until Ctrl-C'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --rate' -l rate -x -d 'Start this number of calls per second, such as 200 or 0.5, at their due times'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --ramp' -l ramp -x -d 'Before the measured part, increase --rate, or --jobs without it, from 0 in this time'
 complete -c rpcurl -n '__rpcurl_is load' -n '__rpcurl_unused --warm-up' -l warm-up -x -d 'Make calls for this time before the measured part, after --ramp'

@@ -51,10 +51,10 @@ package final class ProcessGroup: Sendable {
     }
   }
 
-  /// Asks the group to end, by SIGTERM, unless the program has ended.
-  package func terminate() {
+  /// Asks the group to end by a signal, unless the program has ended.
+  package func terminate(by signal: Int32 = SIGTERM) {
     state.withLock { state in
-      if case .running(let process) = state { _ = Glibc.kill(-process, SIGTERM) }
+      if case .running(let process) = state { _ = Glibc.kill(-process, signal) }
     }
   }
 

@@ -327,14 +327,14 @@ TEMPLATES = {
     "${now(+1h)}": r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z",
     "${base64('hi')}": "aGk=",
     "${base64(env.WHO)}": "R3JhY2U=",
-    "${file(DIRECTORY/who.txt)}": "Ada",
-    MESSAGE_FUNCTION: "CgNBZGE=",
-}  # fmt: skip
     "${base64decode('aGk=')}": "hi",
     "${count([1,2])}": "2",
     "${toInt('007')}": "7",
     "${sort([10,9])}": r"\[9,10\]",
     r"${regex('id=42;', '=(\d+)')}": "42",
+    "${file(DIRECTORY/who.txt)}": "Ada",
+    MESSAGE_FUNCTION: "CgNBZGE=",
+}  # fmt: skip
 # Text that is no template: an error, and never sent.
 WRONG = {
     "${WHO}": "env.WHO",
@@ -344,15 +344,15 @@ WRONG = {
     "${": "$${",
     "${a-b}": "$${",
     "${file(/none/none.txt)}": "/none/none.txt",
-}
-ENVIRONMENT = {"WHO": "Grace"}
-
     "${base64decode('!')}": "is not base64",
     "${count('a')}": "not a list or an object",
     "${toInt('1.5')}": "not a whole number",
     "${sort('a')}": "is not a list",
     "${regex('a', 'b')}": "has no match of b",
     "${regex('a', '(')}": "is not a valid regular expression",
+}
+ENVIRONMENT = {"WHO": "Grace"}
+
 
 def sent(result, name="x-value"):
     """The value of the header that the server received."""
@@ -422,9 +422,6 @@ def test_wrong_template_is_an_error_and_not_sent(surfaces, place, template):
     assert WRONG[template] in result.err
 
 
-def test_text_is_not_expanded_unless_asked(grpc_call, tmp_path):
-    text = json.dumps({"stringValue": "${env.WHO}"})
-    result = grpc_call("Echo", "-d", text, env=ENVIRONMENT)
 @pytest.mark.parametrize(
     ("condition", "other"),
     [
@@ -443,6 +440,9 @@ def test_function_of_the_last_response(session, suite, condition, other):
         assert suite(step, f"expect {text}").code == (0 if holds else 8)
 
 
+def test_text_is_not_expanded_unless_asked(grpc_call, tmp_path):
+    text = json.dumps({"stringValue": "${env.WHO}"})
+    result = grpc_call("Echo", "-d", text, env=ENVIRONMENT)
     assert result.json() == {"stringValue": "${env.WHO}"}
     for options in (["--expand", "-d", "@-"], ["-d", "@-"]):
         result = grpc_call("Echo", *options, env=ENVIRONMENT, input=text)

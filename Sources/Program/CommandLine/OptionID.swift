@@ -33,7 +33,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Tests
   case only, skip, shuffle, testTimeout, stepTimeout, totalTimeout, report, coverage, coverageOf,
     coverageMin, compare, update, record, replay, mock, listTests, checkFiles,
-    formatFiles
+    formatFiles, rerun
   // The address of rpcurl proxy and rpcurl serve
   case listen, listenCert, listenKey, listenName, allowOrigin, saveSuite, interactive, breakPoint,
     defaultResponses

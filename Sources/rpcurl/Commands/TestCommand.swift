@@ -136,6 +136,7 @@ struct TestCommand {
   }
 
   func run(on console: Console) throws {
+    if invocation.has(.rerun) { return try TestRerun(invocation).run(on: console) }
     if invocation.has(.formatFiles) { return try format(console) }
     if invocation.has(.listTests) { return try list(console) }
     if invocation.has(.checkFiles) { return try check(console) }

@@ -91,5 +91,12 @@ extension OptionTable {
       "Blank lines, white space at the ends of lines and the indentation of JSON change, nothing else. The names of files "
         + "that changed are printed; of standard input, the formatted text.",
       example: "rpcurl test --format-files tests", isConfigurable: false),
+    Option(
+      .rerun, "--rerun", .flag, "", .own, .test,
+      "Run the suites, and again those whose files change, until Ctrl-C.",
+      "The files are the suites, those that they and the options name, such as data, shared steps and descriptor sets, and the "
+        + ".proto files of --import-path with those that they import. New suites in a directory are run too. A report to a file is "
+        + "that of the last run.",
+      example: "rpcurl test --rerun --proto demo.proto tests", isConfigurable: false),
   ]
 }
