@@ -318,6 +318,75 @@ def test_calls_wait_for_a_connection_of_http_1(load, connect_server, raw_server)
     assert proxy.connections == 2
 
 
+class TwoAddresses:
+    """A relay to a server on the same port of two addresses of this machine, with the connections of each."""
+
+    def __init__(self, port):
+        self.upstream = port
+        self.connections = {"127.0.0.1": [], "127.0.0.2": []}
+        first = socket.create_server(("127.0.0.1", 0))
+        self.port = first.getsockname()[1]
+        self.listeners = [first, socket.create_server(("127.0.0.2", self.port))]
+        for listener in self.listeners:
+            threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
+
+    def accept(self, listener):
+        address = listener.getsockname()[0]
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            self.connections[address].append(client)
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        with client:
+            relay(client, self.upstream)
+
+    def close(self, index):
+        # Only shutdown wakes the thread that waits in accept.
+        self.listeners[index].shutdown(socket.SHUT_RDWR)
+        self.listeners[index].close()
+
+
+@pytest.fixture
+def two_addresses(grpc_server):
+    server = TwoAddresses(grpc_server.port)
+    yield server
+    for listener in server.listeners:
+        listener.close()
+
+
+def test_connections_are_spread_over_addresses(load, two_addresses):
+    port = two_addresses.port
+    resolve = ["--resolve", f"demo.test:{port}:127.0.0.1,127.0.0.2", "-v"]
+    result = load(f"demo.test:{port}", HELLO, *resolve, "--connections", 4, "--requests", 100, "--jobs", 8)
+    assert (result.code, result.report["errors"]) == (0, 0)
+    addresses = {one["name"]: one["calls"] for one in result.report["addresses"]}
+    assert set(addresses) == {f"127.0.0.1:{port}", f"127.0.0.2:{port}"}
+    assert sum(addresses.values()) == 100 and min(addresses.values()) >= 30, addresses
+    assert f"* 4 connections to 127.0.0.1:{port}, 127.0.0.2:{port}\n" in result.err
+    # Two connections for calls, and one that showed that the address accepts connections.
+    assert [len(made) for made in two_addresses.connections.values()] == [3, 3]
+
+
+def test_calls_by_address_in_the_report_as_text(rpcurl, descriptor_set, two_addresses):
+    port = two_addresses.port
+    arguments = ["--descriptor-set", descriptor_set, "-d", ADA, "--resolve", f"demo.test:{port}:127.0.0.1,127.0.0.2"]
+    result = rpcurl("load", *arguments, "--connections", 2, "--requests", 20, "--plaintext", f"demo.test:{port}", HELLO).succeeds()
+    assert f"\naddresses\n  127.0.0.1:{port}" in result.out, result.out
+
+
+def test_address_without_a_server_gets_no_calls(load, two_addresses):
+    port = two_addresses.port
+    two_addresses.close(1)
+    resolve = ["--resolve", f"demo.test:{port}:127.0.0.1,127.0.0.2"]
+    result = load(f"demo.test:{port}", HELLO, *resolve, "--connections", 2, "--requests", 20)
+    assert (result.code, result.report["errors"], "addresses" in result.report) == (0, 0, False)
+    assert result.err.startswith(f"rpcurl: no calls to 127.0.0.2:{port}: cannot connect to "), result.err
+
+
 # Thresholds
 
 

@@ -18,6 +18,8 @@ final class LoadCalls: Steps {
   private let hasInterceptors: Bool
   /// The request of each client.
   private let requests: [PreparedRequest]
+  /// What is measured of the calls to each address; empty if the connections are not spread over several.
+  private var byAddress: [(address: String, statistics: LoadStatistics)]
   private let lookup: NameLookup?
   private var data: LoadData
   /// The calls that have not ended, and the number of them on each connection.
@@ -39,10 +41,41 @@ final class LoadCalls: Steps {
     // Further connections for each failed call would be a load on the server.
     request.connection.diagnosisTime = .zero
     hasInterceptors = !request.interceptors.isEmpty
-    requests = clients.map { $0.prepare(request) }
+    let addresses = try Self.addresses(plan, request.connection, clients, source.console)
+    byAddress = addresses.map { ($0.text, LoadStatistics(from: options.shape.leadTime)) }
+    requests = clients.enumerated().map { number, client in
+      guard !addresses.isEmpty else { return client.prepare(request) }
+      var request = request
+      request.connection = request.connection.connecting(to: addresses[number % addresses.count])
+      return client.prepare(request)
+    }
     engine = Engine(Schedule(options.shape), clients[0], source.console, patience: LoadOptions.patience)
     measurement = try LoadMeasurement(options, waitLimit: plan.timeout)
     data = try Self.data(plan, requests[0], clients[0], lookup)
+  }
+
+  /// The addresses of the server that the connections are spread over; none if there is only one connection or address.
+  private static func addresses(
+    _ plan: CallPlan, _ connection: ConnectionOptions, _ clients: [LoopClient], _ console: Console
+  ) throws(Failure) -> [ServerAddress] {
+    guard clients.count > 1 else { return [] }
+    let loop = clients[0].loop
+    let search = AddressSearch(of: plan.target.baseURL, connection, loop: loop)
+    defer { search.cancel() }
+    guard try CommandLoop(loop).wait(console, until: { search.isOver }) else {
+      throw Failure(reported: Interrupt.status)
+    }
+    let addresses = search.addresses
+    for (address, error) in search.failures where !addresses.isEmpty {
+      console.error.remark(
+        "rpcurl: no calls to \(TerminalText.escape("\(address.text): \(error.message)"))\n")
+    }
+    guard addresses.count > 1 else { return [] }
+    if plan.verbosity > 0 {
+      let list = addresses.map(\.text).joined(separator: ", ")
+      console.error.write("* \(clients.count) connections to \(list)\n")
+    }
+    return addresses
   }
 
   /// Makes a client for each connection.
@@ -73,7 +106,9 @@ final class LoadCalls: Steps {
 
   /// Makes the calls. Returns what was measured.
   func run() throws(Failure) -> LoadResult {
-    try measurement.run(self, plan.target.name, "\(plan.name)", connections: connections)
+    var result = try measurement.run(self, plan.target.name, "\(plan.name)", connections: connections)
+    result.report.addresses = byAddress.map { LoadReport.Part(name: $0.address, statistics: $0.statistics) }
+    return result
   }
 
   var running: Int { calls.count }
@@ -118,6 +153,8 @@ final class LoadCalls: Steps {
     guard let sample = member.takeSample(), member.isMeasured else { return }
     if engine.isInterrupted, sample.outcome == .unfinished { return }
     measurement.add(sample)
+    guard !byAddress.isEmpty else { return }
+    byAddress[member.connection % byAddress.count].statistics.add(sample)
   }
 
   func settle() {

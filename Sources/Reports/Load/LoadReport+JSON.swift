@@ -25,7 +25,8 @@ extension LoadReport {
     object.add("rate", raw: Decimal.text(rate, 3))
     object.add("latency_ms", raw: statistics.latencies.total == 0 ? "null" : latencyObject)
     object.add("statuses", raw: Self.array(statistics.groups.map(Self.object)))
-    for (name, parts) in [("stages", stages), ("tests", tests), ("methods", methods)] where !parts.isEmpty {
+    let parts = [("stages", stages), ("tests", tests), ("methods", methods), ("addresses", addresses)]
+    for (name, parts) in parts where !parts.isEmpty {
       object.add(name, raw: Self.array(parts.map(Self.object)))
     }
     object.add("thresholds", raw: Self.array(results.map(Self.object)))

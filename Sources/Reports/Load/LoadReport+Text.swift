@@ -41,11 +41,13 @@ extension LoadReport {
     return text
   }
 
-  /// The stages, tests and methods, with the name of each list and of its elements.
+  /// The stages, tests, methods and addresses, with the name of each list and of its elements.
   var parts: [(name: String, element: String, parts: [Part])] {
-    [("stages", "stage", stages), ("tests", "test", tests), ("calls", "method", methods)].filter {
-      !$0.2.isEmpty
-    }
+    let all = [
+      ("stages", "stage", stages), ("tests", "test", tests), ("calls", "method", methods),
+      ("addresses", "address", addresses),
+    ]
+    return all.filter { !$0.2.isEmpty }
   }
 
   /// A part as cells.

@@ -63,6 +63,8 @@ package struct LoadReport {
   package var tests: [Part] = []
   /// The methods that the tests called.
   package var methods: [Part] = []
+  /// The addresses of the server that the connections were spread over; none if they were not.
+  package var addresses: [Part] = []
 
   /// Makes a report.
   ///

@@ -42,7 +42,8 @@ extension OptionTable {
       .connections, "--connections", .number, "NUMBER", .own, .load,
       "Spread the calls evenly over this many connections.",
       "Without it, HTTP/2 has one connection, and more if the server limits the calls on one; HTTP/1.1 has one for each "
-        + "concurrent call. With it, calls wait if no connection is free.",
+        + "concurrent call. With it, calls wait if no connection is free, and the connections use all addresses of the server's "
+        + "name in turn.",
       example: "rpcurl load --connections 4 --jobs 100 https://demo.example demo.v1.Demo/Hello",
       isConfigurable: false),
     Option(
