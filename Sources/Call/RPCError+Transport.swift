@@ -3,7 +3,7 @@ import RPCurlTransport
 
 extension RPCError {
   /// Makes the status of a call whose transfer failed.
-  init(_ error: TransportError) {
+  package init(_ error: TransportError) {
     if let code = error.resetCode {
       self.init(Self.code(ofReset: code), error.message, origin: .violation)
       return

@@ -28,6 +28,27 @@ import Testing
     )
   }
 
+  @Test func reasonsToWaitForAServer() {
+    let refused = TransportError(ConnectionCause.refused(server: "h:1"))
+    let untrusted = TransportError(ConnectionCause.unknownAuthority(nil))
+    for (error, isReason) in [
+      (refused, true), (TransportError(.connect, "no connection within 1.0 seconds"), true),
+      (TransportError(ConnectionCause.unknownHost("h")), true),
+      (TransportError(ConnectionCause.handshakeCut), true),
+      (TransportError(ConnectionCause.proxyRefused(server: "h:1", status: 503)), true),
+      (TransportError(ConnectionCause.proxyRefused(server: "h:1", status: 403)), false),
+      (untrusted, false), (TransportError(ConnectionCause.serverWithoutTLS), false),
+      (TransportError(.request, "invalid URL"), false),
+    ] {
+      let reason = facts { $0.error = error }.reasonToWait(expectsFirstBytes: false)
+      #expect(reason == (isReason ? error : nil))
+    }
+    #expect(facts { _ in }.reasonToWait(expectsFirstBytes: false) == nil)
+    #expect(facts { _ in }.reasonToWait(expectsFirstBytes: true)?.kind == .connect)
+    #expect(facts { $0.firstBytes = [] }.reasonToWait(expectsFirstBytes: true)?.cause == .closed(""))
+    #expect(facts { $0.firstBytes = [0] }.reasonToWait(expectsFirstBytes: true) == nil)
+  }
+
   @Test func readsCertificates() {
     let certificate = ServerCertificate(lines: [
       "Subject:O = Shop, CN = shop.test", "Issuer:CN=Root", "Version:2",

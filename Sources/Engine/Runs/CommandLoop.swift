@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlPluginHost
 import RPCurlProgram
@@ -46,6 +47,29 @@ package struct CommandLoop {
       throw Failure(.internalError, "libcurl", error.message)
     }
     return isInterrupted
+  }
+
+  /// Runs the loop until a condition holds. Returns false if a signal arrived first.
+  ///
+  /// - Parameters:
+  ///   - purpose: Returns what is awaited, which is printed on a terminal after a second; nil to print nothing.
+  ///   - console: Where that is printed.
+  ///   - isDone: Whether the wait is over.
+  package func wait(
+    for purpose: (() -> String?)? = nil, _ console: Console, until isDone: () -> Bool
+  ) throws(Failure) -> Bool {
+    let timer = purpose.flatMap { purpose in
+      !console.error.isTerminal
+        ? nil
+        : loop.schedule(at: .now + .seconds(1)) {
+          if let text = purpose() {
+            console.error.remark("* \(TerminalText.escape("waiting for \(text)"))\n")
+          }
+        }
+    }
+    defer { if let timer { loop.cancel(timer) } }
+    _ = try run { Interrupt.isPending || isDone() }
+    return !Interrupt.isPending
   }
 
   /// Runs the loop until a condition holds, flushes standard output meanwhile and shows a progress line. A write error has the

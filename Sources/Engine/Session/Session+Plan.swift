@@ -43,6 +43,17 @@ extension Session {
     try settings(options, headers: state.headers.arguments, state.target ?? Self.noTarget)
   }
 
+  /// Waits until the server accepts connections, with `--wait`.
+  package func waitForServer() throws {
+    let patience = ServerPatience(options, clients) { [self] (purpose, isDone) throws(Failure) in
+      try wait(for: purpose) { isDone() || observer?.isTimeOver == true }
+    }
+    guard let patience, let text = state.target?.text else { return }
+    try patience.waitForPort(of: text, headers: state.headers.arguments)
+    let settings = try settings(of: state, options)
+    try patience.wait(for: settings.target, settings.baseConnection, settings.protocolName)
+  }
+
   /// How long to wait for data from a pipe: `--max-time`, but not longer than the commands may take; nil for no limit.
   package var waitLimit: Duration? {
     [options.duration(.maxTime), observer?.timeLeft].compactMap(\.self).min()

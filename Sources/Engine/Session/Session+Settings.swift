@@ -94,6 +94,7 @@ extension Session {
       let text = try session.bindings.expand(target: arguments.rest)
       guard !text.isEmpty else { return session.print([session.state.target?.text ?? "none"]) }
       try session.setState { $0.set(target: text) }
+      try session.waitForServer()
     },
     SessionVerb(
       "header NAME: VALUE", "send this header with calls, instead of one with this name; header lists them",

@@ -153,8 +153,14 @@ package final class Session {
       self?.input?.pause()
     }
     greet()
+    do {
+      try waitForServer()
+    } catch {
+      report(error)
+      leave((error as? Failure)?.status ?? .internalError)
+    }
     var shown = prompt
-    input.ask(shown)
+    if end == nil { input.ask(shown) }
     while end == nil {
       let isIdle = try wait {
         !self.arrivals.isEmpty || !self.interrupts.isEmpty || !self.learners.isEmpty
@@ -312,21 +318,10 @@ package final class Session {
   package func wait(
     for purpose: (() -> String?)? = nil, until isDone: () -> Bool
   ) throws(Failure) -> Bool {
-    let timer = purpose.flatMap { purpose in
-      !console.error.isTerminal
-        ? nil
-        : client.loop.schedule(at: .now + .seconds(1)) { [console] in
-          if let text = purpose() {
-            console.error.remark("* \(TerminalText.escape("waiting for \(text)"))\n")
-          }
-        }
-    }
-    defer { if let timer { client.loop.cancel(timer) } }
-    _ = try CommandLoop(client.loop).run {
+    try CommandLoop(client.loop).wait(for: purpose, console) {
       settle()
-      return Interrupt.isPending || isDone()
+      return isDone()
     }
-    return !Interrupt.isPending
   }
 
   /// Releases streams that have ended.

@@ -30,6 +30,7 @@ extension Session {
   /// Runs a script until its end or the first command that fails.
   package func run(script path: String, _ repetition: Repetition? = nil) throws {
     defer { finish() }
+    try waitForServer()
     guard let repetition else { return try runOnce(path) }
     try repetition.run(client, console) { _ in
       let scope = beginScope(keepsVariables: false)

@@ -115,6 +115,7 @@ final class SuiteRunner {
   private func runSetup() -> [SuiteError] {
     do {
       try session.set(options.variables)
+      try session.waitForServer()
     } catch {
       return [problem(error)]
     }

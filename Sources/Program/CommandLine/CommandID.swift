@@ -43,6 +43,8 @@ package struct CommandSet: OptionSet, Sendable {
   static var callsLoadAndListening: CommandSet { CommandSet(rawValue: 0x190007) }
   /// `calls` and `listening`.
   static var callsAndListening: CommandSet { CommandSet(rawValue: 0x180007) }
+  /// The commands that wait for a server: `calls`, `health`, `load` and `test`.
+  static var waiting: CommandSet { CommandSet(rawValue: 0x30107) }
   /// `call`, `run` and `test`.
   static var callRunAndTest: CommandSet { CommandSet(rawValue: 0x20005) }
   /// `call` and `load`.

@@ -7,7 +7,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Server
   case plaintext, insecure, cacert, capath, cert, certType, key, pass, servername, authority, tls12, tls13
   case http1, http2, http2PriorKnowledge, http3, ipv4, ipv6, unixSocket, abstractUnixSocket
-  case proxy, proxyUser, resolve, connectTo, connectTimeout, keepaliveTime
+  case proxy, proxyUser, resolve, connectTo, connectTimeout, wait, keepaliveTime
   // Request
   case protocolName, header, expand, variable, user, bearer, netrc, netrcFile, userAgent
   case codec, connectGet, compression, acceptCompression, rpcHeader, maxTime, maxMessageSize
@@ -25,7 +25,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // One command's own
   case kind, comments, response, protoDir, type, from, to, noSchema, delimited, pretty, noUnknownFields
   case allowPartial
-  case method, callTime, lang, dir, watch, wait, listTrusted, revoke
+  case method, callTime, lang, dir, watch, listTrusted, revoke
   case diffFormat, against, rules, ignored, ignoreUnstable, rulesFrom, onlyNames
   // The load of rpcurl load and its reports
   case rate, ramp, warmUp, stages, duration, requests, connections, threshold, compareLoad, tag

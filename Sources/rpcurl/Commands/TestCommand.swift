@@ -128,6 +128,9 @@ struct TestCommand {
       throw Failure(.usage, given[1].name, "cannot be combined with \(given[0].name)")
     }
     guard let argument = given.first, let path = argument.text else { return nil }
+    if argument.id != .record, let wait = invocation.last(.wait) {
+      throw Failure(.usage, wait.name, "no server is called with \(argument.name)", hint: "omit one of them")
+    }
     return switch argument.id {
     case .record: .record(directory: path)
     case .replay: .replay(directory: path)

@@ -84,6 +84,7 @@ struct OptionTableTests {
     let sets: [(CommandSet, [CommandID])] = [
       (.call, [.call]), (.list, [.list]), (.template, [.template]), (.convert, [.convert]),
       (.pluginsCheck, [.pluginsCheck]), (.pluginsNew, [.pluginsNew]), (.health, [.health]),
+      (.waiting, [.call, .session, .run, .health, .load, .test]),
       (.calls, [.call, .session, .run]), (.callers, [.call, .session, .run, .load, .test, .proxy, .serve]),
       (.callersAndConvert, [.call, .session, .run, .load, .test, .convert]),
       (.callsLoadAndListening, [.call, .session, .run, .load, .proxy, .serve]),

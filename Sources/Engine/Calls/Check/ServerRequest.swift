@@ -71,14 +71,29 @@ package struct ServerRequest {
 
   /// A failed call as the failure of the command.
   package func failure(_ error: RPCError, _ connection: ConnectionOptions) -> Failure {
+    Failure(error, of: target, protocolName, connection)
+  }
+}
+
+extension Failure {
+  /// A failed call as the failure of a command.
+  ///
+  /// - Parameters:
+  ///   - error: The error of the call.
+  ///   - target: The server.
+  ///   - protocolName: The protocol of the call.
+  ///   - connection: The options of its connection.
+  init(
+    _ error: RPCError, of target: Target, _ protocolName: ProtocolName, _ connection: ConnectionOptions
+  ) {
     let hint = CallPlan.hint(
       for: error, target: target, protocolName: protocolName, hasCertificate: connection.certificate != nil)
     let why =
       "\(error.code.name) (\(error.code.rawValue))\(error.message.isEmpty ? "" : ": \(error.message)")"
-    return switch error.origin {
-    case .connection, .tls, .request: Failure(.call(error), target.name, error.message, hint: hint)
-    case .proxy(let proxy): Failure(.call(error), "proxy \(proxy)", error.message, hint: hint)
-    default: Failure(.call(error), target.name, why, hint: hint)
+    switch error.origin {
+    case .connection, .tls, .request: self.init(.call(error), target.name, error.message, hint: hint)
+    case .proxy(let proxy): self.init(.call(error), "proxy \(proxy)", error.message, hint: hint)
+    default: self.init(.call(error), target.name, why, hint: hint)
     }
   }
 }

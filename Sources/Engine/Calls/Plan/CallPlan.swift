@@ -107,12 +107,17 @@ extension CallPlan {
     readsData: Bool
   ) throws -> ResolvedCall {
     let console = clients.console
+    // Other programs make the calls of scripts.
+    let makesCalls = !isDry && command.program == nil && command.text(.exportScript) == nil
+    let patience = makesCalls ? ServerPatience(command, clients) : nil
+    try patience?.waitForPort(of: CallTarget.server(of: command)?.text ?? "")
     var settings = try CallSettings(
       command, isDry ? command.tls : command.tls(console), isTerminal: console.output.isTerminal,
       ArgumentSources(environment: environment, secrets: console.secrets))
     var reflection = try settings.reflection(command, clients)
     reflection.isOffline = isDry
     let asksServer = command.asksServer
+    try patience?.wait(for: settings.target, reflection.connection, settings.protocolName)
     // Errors of the interceptors are reported before the server is asked.
     let time = CommandTime()
     let chain = try ChainSource(

@@ -24,6 +24,11 @@ package enum CallTarget {
     return try parse(first, method: method, tls)
   }
 
+  /// The argument or the configured target that names the server.
+  static func server(of command: Invocation) -> Positional? {
+    ConfiguredTarget.isUsed(by: command) ? command.configuredTarget : command.positionals.first
+  }
+
   private static func parse(
     _ target: Positional, method: String?, _ tls: Target.TLSChoice
   ) throws(Failure) -> (Target, MethodName) {

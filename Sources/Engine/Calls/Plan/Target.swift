@@ -115,6 +115,15 @@ package struct Target: Equatable {
     return servers.lackTLS(host: host, port: port)
   }
 
+  /// The target of a text that names a server of this machine and not whether it uses TLS, without TLS; nil for another text.
+  static func ofThisMachine(_ text: String) -> Target? {
+    guard let target = try? parse(server: text, .byTarget), target.isTLS,
+      Origin(url: target.baseURL)?.isLocal == true
+    else { return nil }
+    // A URL of https cannot be without TLS.
+    return try? parse(server: text, .never)
+  }
+
   private static let socketScheme = "unix:"
   private static let abstractScheme = "unix-abstract:"
 

@@ -233,10 +233,6 @@ extension OptionTable {
       "Print each change of the status, until the stream ends.",
       example: "rpcurl health --watch https://demo.example", trust: .harmless),
     Option(
-      .wait, "--wait", .duration, "DURATION", .own, .health,
-      "Wait at most this long until the status is SERVING.",
-      example: "rpcurl health --wait 30s https://demo.example", trust: .harmless),
-    Option(
       .listTrusted, "--list", .flag, "", .own, .trust,
       "List the trusted files, and those that changed or were removed since.",
       example: "rpcurl trust --list", isConfigurable: false),

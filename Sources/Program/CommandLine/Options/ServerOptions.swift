@@ -139,6 +139,13 @@ extension OptionTable {
       example: "rpcurl --connect-timeout 2 https://demo.example demo.v1.Demo/Hello",
       grpcurl: "connect-timeout", same: [.curl, .grpcurl, .buf], trust: .harmless),
     Option(
+      .wait, "--wait", .duration, "DURATION", .server, .waiting,
+      "Wait at most this long for a server that is not ready.",
+      "A server is not ready while its name is not known, no connection to it can be made, or the connection is closed in the "
+        + "TLS handshake or, without TLS, before the first byte of HTTP/2. Anything else ends the wait at once, such as a "
+        + "certificate that is not trusted. The time is not part of --max-time. health also waits for the status SERVING.",
+      example: "rpcurl --wait 30s https://demo.example demo.v1.Demo/Hello", trust: .harmless),
+    Option(
       .keepaliveTime, "--keepalive-time", .duration, "DURATION", .server, .remote,
       "Probe a silent server after this time.",
       "The probe is TCP's keepalive, in whole seconds, and over HTTP/2 also a PING, if libcurl is 8.14 or newer. The "
