@@ -36,7 +36,9 @@ _rpcurl_arguments() {
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
+--wait|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -130,7 +132,9 @@ _rpcurl_arguments() {
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
+--wait|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -206,7 +210,9 @@ _rpcurl_arguments() {
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
+--wait|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -284,7 +290,9 @@ _rpcurl_arguments() {
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
+--wait|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -378,7 +386,9 @@ _rpcurl_arguments() {
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
+--wait|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -470,6 +480,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -525,6 +536,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -579,6 +591,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -634,6 +647,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -686,6 +700,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -746,6 +761,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -809,7 +825,9 @@ _rpcurl_arguments() {
 --resolve|+||none
 --connect-to|+||none
 --connect-timeout|||none
+--wait|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -823,7 +841,6 @@ _rpcurl_arguments() {
 --color||--colour|list auto always never
 --redact|+||none
 --watch|||flag
---wait|||none
 -s --silent|||flag
 -S --show-error|||flag
 --error-format|||list text json
@@ -861,6 +878,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all
@@ -915,6 +933,7 @@ _rpcurl_arguments() {
 --connect-to|+||none
 --connect-timeout|||none
 --keepalive-time|||none
+--keepalive-timeout|||none
 --protocol|||list grpc grpc-web connect
 -H --header|+||at:header
 --expand|||flag typed files all

@@ -106,9 +106,11 @@ public struct ConnectionOptions: Sendable, Equatable {
   public var resolve: [String] = []
   /// The maximum time to connect, TLS included.
   public var connectTimeout = Duration.seconds(10)
-  /// The time after which a silent connection is probed, and the time that the peer may take to respond.
-  /// TCP's own probes use whole seconds.
+  /// The time after which a silent connection is probed: by TCP, which uses whole seconds, and over HTTP/2 by a PING, if libcurl is
+  /// 8.14 or newer. Nil for no probes.
   public var keepaliveTime: Duration?
+  /// The time that the peer may take to respond to a probe before the connection counts as lost; nil for `keepaliveTime`.
+  public var keepaliveTimeout: Duration?
 
   /// Whether a transfer waits for a connection that is being established, to share it if it uses HTTP/2,
   /// instead of opening its own.

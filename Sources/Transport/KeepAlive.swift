@@ -4,8 +4,7 @@ import RPCurlProtocols
 
 /// Detects a peer that stopped responding on a silent connection of HTTP/2.
 ///
-/// It sends an HTTP/2 PING (RFC 9113, section 6.7). Any byte received within the same time again counts as a
-/// response; TCP counts bytes, so the caller need not read them. While bytes are unread, the peer may have no room to
+/// It sends an HTTP/2 PING (RFC 9113, section 6.7). Any byte received within a time limit counts as a response; TCP counts bytes, so the caller need not read them. While bytes are unread, the peer may have no room to
 /// send more, and its silence has no meaning.
 final class KeepAlive {
   private enum State {
@@ -20,6 +19,7 @@ final class KeepAlive {
   private static let firstVersion = OldLibcurl.firstCorrectVersion
 
   private let time: Duration
+  private let timeout: Duration
   private let socket: Int32
   private unowned let loop: EventLoop
   private let onDeath: (TransportError) -> Void
@@ -29,17 +29,19 @@ final class KeepAlive {
   /// Starts watching. Returns nil if libcurl cannot send a PING.
   ///
   /// - Parameters:
-  ///   - time: The silence after which a PING is sent, and the time that the peer may take to respond.
+  ///   - time: The silence after which a PING is sent.
+  ///   - timeout: The time that the peer may take to respond.
   ///   - socket: The socket of the connection.
   ///   - onDeath: Called once if the peer does not respond.
   init?(
-    _ time: Duration, _ socket: Int32, _ loop: EventLoop,
+    _ time: Duration, timeout: Duration, _ socket: Int32, _ loop: EventLoop,
     onDeath: @escaping (TransportError) -> Void
   ) {
     guard let version = ccurl_version_info()?.pointee.version_num, version >= Self.firstVersion else {
       return nil
     }
     self.time = time
+    self.timeout = timeout
     self.socket = socket
     self.loop = loop
     self.onDeath = onDeath
@@ -72,7 +74,7 @@ final class KeepAlive {
     case .alive:
       guard loop.ping() else { return }
       state = .asked(at: .now, after: silence)
-      look(in: time)
+      look(in: timeout)
     // Compares with half of the earlier silence, because the kernel counts in ticks and this process may have
     // been stopped.
     case .asked(let then, let before) where silence < .now - then + before / 2:
@@ -80,7 +82,7 @@ final class KeepAlive {
       look(in: max(time - silence, .zero))
     case .asked:
       onDeath(
-        TransportError(.broken, "the server did not respond to an HTTP/2 PING within \(time.inSeconds)"))
+        TransportError(.broken, "the server did not respond to an HTTP/2 PING within \(timeout.inSeconds)"))
     }
   }
 }

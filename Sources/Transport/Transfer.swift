@@ -327,7 +327,9 @@ package final class Transfer {
     if connection.usesHTTP2 || checksNegotiation, let time = options.keepaliveTime,
       let socket = loop.sockets.socket(localPort: localPort)
     {
-      keepAlive = KeepAlive(time, socket, loop) { [weak self] in self?.fail($0) }
+      keepAlive = KeepAlive(time, timeout: options.keepaliveTimeout ?? time, socket, loop) { [weak self] in
+        self?.fail($0)
+      }
     }
     return true
   }
@@ -346,7 +348,8 @@ package final class Transfer {
     loop.sockets.opened(socket)
     sockets.append(socket)
     guard let time = options.keepaliveTime else { return }
-    ccurl_set_user_timeout(socket, UInt32(clamping: time.wholeSeconds * 1000))
+    let timeout = options.keepaliveTimeout ?? time
+    ccurl_set_user_timeout(socket, UInt32(clamping: timeout.wholeSeconds * 1000))
   }
 
   private func changeBody<Result>(_ change: (inout RequestBody) -> Result) -> Result {

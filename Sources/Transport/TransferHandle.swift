@@ -103,7 +103,9 @@ struct TransferHandle {
       if !file.isEmpty { try set(CURLOPT_NETRC_FILE, file) }
     }
     try set(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.wholeMilliseconds)
-    if let time = options.keepaliveTime { try set(keepaliveTime: time) }
+    if let time = options.keepaliveTime {
+      try set(keepaliveTime: time, timeout: options.keepaliveTimeout ?? time)
+    }
     try set(CURLOPT_URL, url)
     let connectTo = try InternationalName.ascii(entries: options.connectTo)
     if isTLS {
@@ -117,11 +119,10 @@ struct TransferHandle {
   }
 
   /// Sets TCP's keepalive. `KeepAlive` sends HTTP/2's PING.
-  private func set(keepaliveTime time: Duration) throws(TransportError) {
-    let seconds = time.wholeSeconds
+  private func set(keepaliveTime time: Duration, timeout: Duration) throws(TransportError) {
     try set(CURLOPT_TCP_KEEPALIVE, 1)
-    try set(CURLOPT_TCP_KEEPIDLE, seconds)
-    try set(CURLOPT_TCP_KEEPINTVL, seconds)
+    try set(CURLOPT_TCP_KEEPIDLE, time.wholeSeconds)
+    try set(CURLOPT_TCP_KEEPINTVL, timeout.wholeSeconds)
   }
 
   private func setTLS(_ options: ConnectionOptions) throws(TransportError) {

@@ -12,7 +12,7 @@ CHAT = "demo.v1.Demo/Chat"
 @pytest.fixture
 def call(current_rpcurl, descriptor_set):
     options = ["--descriptor-set", descriptor_set, "--max-time", "20", "--plaintext", "--keepalive-time"]
-    return lambda server, time: current_rpcurl.start(*options, time, server.address, CHAT)
+    return lambda server, time, *more: current_rpcurl.start(*options, time, *more, server.address, CHAT)
 
 
 def test_a_peer_that_acknowledges_pings_stays_connected(call, raw_server):
@@ -50,6 +50,22 @@ def test_a_silent_peer_ends_the_call(call, raw_server):
         assert process.wait() == 5
     assert "did not respond to an HTTP/2 PING within 0.3 seconds" in error
     assert raw_http2.PING in seen.get(timeout=60)
+
+
+def test_time_for_a_response_to_a_ping(call, raw_server):
+    def respond(stream):
+        stream.headers(raw_http2.OK)
+        stream.wait_for_the_end()
+
+    with call(raw_server(raw_http2.handler(respond, waits=False)), "300ms", "--keepalive-timeout", "200ms") as process:
+        error = process.stderr.read().decode()
+        assert process.wait() == 5
+    assert "did not respond to an HTTP/2 PING within 0.2 seconds" in error
+
+
+def test_timeout_without_a_time_is_an_error(rpcurl):
+    result = rpcurl("--keepalive-timeout", "2s", "--plaintext", "localhost:1", CHAT).exits(2)
+    result.reports("--keepalive-timeout: no probe is sent without --keepalive-time", "hint: add --keepalive-time DURATION")
 
 
 def test_calls_of_a_batch_share_the_pings_of_a_connection(current_rpcurl, raw_server, descriptor_set):

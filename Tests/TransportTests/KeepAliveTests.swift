@@ -18,11 +18,12 @@ struct KeepAliveTests {
 
   private func start(
     on socket: Int32, _ version: ConnectionOptions.HTTPVersion = .http2PriorKnowledge,
-    url: String = "http://h/pkg.S/M"
+    url: String = "http://h/pkg.S/M", timeout: Duration? = nil
   ) throws -> Transfer {
     var options = ConnectionOptions()
     options.httpVersion = version
     options.keepaliveTime = .milliseconds(20)
+    options.keepaliveTimeout = timeout
     let request = HTTPRequest(url: url, headers: Headers())
     let transfer = try Transfer(request, body: .stream, options: options, loop: loop, delegate: recorder)
     try fake.run(
@@ -45,6 +46,14 @@ struct KeepAliveTests {
     #expect(fake_upkeeps() >= 1)
     #expect(recorder.error?.message.contains("PING") == true)
     #expect(fake_violations() == 0)
+    transfer.close()
+  }
+
+  @Test func timeoutOfProbesDiffersFromTheirTime() throws {
+    let connection = try LoopbackConnection()
+    let transfer = try start(on: connection.near, timeout: .milliseconds(30))
+    try loop.run { recorder.error != nil }
+    #expect(recorder.error?.message == "the server did not respond to an HTTP/2 PING within 0.03 seconds")
     transfer.close()
   }
 

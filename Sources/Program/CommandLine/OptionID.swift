@@ -7,7 +7,7 @@ package enum OptionID: UInt8, CaseIterable, Sendable {
   // Server
   case plaintext, insecure, cacert, capath, cert, certType, key, pass, servername, authority, tls12, tls13
   case http1, http2, http2PriorKnowledge, http3, ipv4, ipv6, unixSocket, abstractUnixSocket
-  case proxy, proxyUser, resolve, connectTo, connectTimeout, wait, keepaliveTime
+  case proxy, proxyUser, resolve, connectTo, connectTimeout, wait, keepaliveTime, keepaliveTimeout
   // Request
   case protocolName, header, expand, variable, user, bearer, netrc, netrcFile, userAgent
   case codec, connectGet, compression, acceptCompression, rpcHeader, maxTime, maxMessageSize

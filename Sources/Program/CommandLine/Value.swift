@@ -76,7 +76,7 @@ package enum Value: Equatable, Sendable {
   private static func effect(ofOmitting option: Option) -> String {
     switch option.id {
     case .maxTime: " for no limit"
-    case .keepaliveTime, .ramp, .wait, .warmUp: ""
+    case .keepaliveTime, .keepaliveTimeout, .ramp, .wait, .warmUp: ""
     default: " for its default"
     }
   }

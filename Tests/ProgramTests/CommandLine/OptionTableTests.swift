@@ -114,7 +114,8 @@ struct OptionTableTests {
     .header: [.header, .rpcHeader, .reflectHeader],
     .harmless: [
       .reflect, .reflectVersion, .noCache, .http1, .http2, .http2PriorKnowledge, .http3, .ipv4, .ipv6,
-      .connectTimeout, .keepaliveTime, .protocolName, .userAgent, .codec, .connectGet, .compression,
+      .connectTimeout, .keepaliveTime, .keepaliveTimeout, .protocolName, .userAgent, .codec, .connectGet,
+      .compression,
       .acceptCompression, .maxTime, .unordered, .dataFormat, .chunk, .seed, .allowUnknownFields, .format,
       .emitDefaults,
       .enumNumbers, .int64Numbers, .bytesForm, .protoNames, .unknownFields, .filter, .filterMissing, .limit,

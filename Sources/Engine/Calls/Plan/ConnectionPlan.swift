@@ -39,6 +39,13 @@ package enum ConnectionPlan {
     connection.resolve = try options.all(.resolve).map(AddressArguments.resolve)
     if let timeout = options.duration(.connectTimeout) { connection.connectTimeout = timeout }
     connection.keepaliveTime = options.duration(.keepaliveTime)
+    connection.keepaliveTimeout = options.duration(.keepaliveTimeout)
+    if let timeout = options.last(.keepaliveTimeout), connection.keepaliveTime == nil {
+      throw Failure(
+        .usage, timeout.name, "no probe is sent without --keepalive-time",
+        hint: "add --keepalive-time DURATION"
+      ).at(timeout.origin)
+    }
     connection.diagnosisTime = .milliseconds(300)
     return connection
   }

@@ -149,10 +149,16 @@ extension OptionTable {
       .keepaliveTime, "--keepalive-time", .duration, "DURATION", .server, .remote,
       "Probe a silent server after this time.",
       "The probe is TCP's keepalive, in whole seconds, and over HTTP/2 also a PING, if libcurl is 8.14 or newer. The "
-        + "connection counts as lost if nothing arrives for the same time again. Servers may accept fewer PINGs, and "
+        + "connection counts as lost if nothing arrives for the same time again, or for --keepalive-timeout. "
+        + "Servers may accept fewer PINGs, and "
         + "then end the connection (too_many_pings): gRPC's in Go and C++ by default more than one in five minutes "
         + "without data, also in a call.",
       example: "rpcurl --keepalive-time 300 https://demo.example demo.v1.Demo/Watch",
       grpcurl: "keepalive-time", same: [.grpcurl, .buf], expressed: .curl, trust: .harmless),
+    Option(
+      .keepaliveTimeout, "--keepalive-timeout", .duration, "DURATION", .server, .remote,
+      "Time limit for a response to a probe of --keepalive-time.",
+      example: "rpcurl --keepalive-time 300 --keepalive-timeout 20 https://demo.example demo.v1.Demo/Watch",
+      trust: .harmless),
   ]
 }
