@@ -46,7 +46,7 @@ extension Session {
 
   /// `copy PROGRAM`: prints the last call as a command.
   func copy(_ program: String) throws {
-    guard let call = record.calls.last else {
+    guard let call = lastCall?.saved else {
       throw Failure(.usage, "copy", "no call was made", hint: "call METHOD {…}, then copy")
     }
     var secrets = written
