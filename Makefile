@@ -116,7 +116,7 @@ PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:ca
 
 .PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl echo-server debian-rust spark grpc-swift grpcurl libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
-  lint format quick docs check-docs api docs-api schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
+  lint format quick docs check-docs api docs-api site schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
 
 help: ## Show what can be made
@@ -332,13 +332,13 @@ api: build-packages servers ## Write docs/api, the list of the public declaratio
 	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -c 'import swift_examples; swift_examples.build()'
 	scripts/api
 
-docs-api: build-packages ## Make the pages of the libraries' API, .build/docs-api
+docs-api: build-packages ## Make the archive of the libraries' API, .build/docs-api
 	swift build $(SWIFT_FLAGS)
-	rm -rf $(BUILD)/docs-api $(BUILD)/symbol-graphs
-	scripts/api --graphs $(BUILD)/symbol-graphs
-	docc convert $(wildcard Sources/Client/*.docc) --additional-symbol-graph-dir $(BUILD)/symbol-graphs \
-	  --fallback-display-name RPCurlClient --fallback-bundle-identifier rpcurl --warnings-as-errors \
-	  --output-path $(BUILD)/docs-api
+	rm -rf $(BUILD)/docs-api
+	scripts/api --pages $(BUILD)/docs-api
+
+site: docs-api test-packages $(VENV)/.done ## Make the web site, .build/site: documents, manual and API, with a search
+	$(VENV)/bin/python -B scripts/site $(BUILD)/docs-api $(BUILD)/site
 
 check-docs: release test-packages ## Check that manual and completions are what the binary's definitions give
 	scripts/check-docs
