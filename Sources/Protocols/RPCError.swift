@@ -76,6 +76,13 @@ public struct RPCError: Error, Sendable, Equatable {
   ///   - error: The error.
   ///   - code: The code.
   public static func == (error: RPCError, code: StatusCode) -> Bool { error.code == code }
+
+  /// Whether an error has another code.
+  ///
+  /// - Parameters:
+  ///   - error: The error.
+  ///   - code: The code.
+  public static func != (error: RPCError, code: StatusCode) -> Bool { error.code != code }
 }
 
 extension RPCError: CustomStringConvertible {

@@ -15,6 +15,8 @@ import Testing
   @Test func comparesWithACode() {
     let error = RPCError(.notFound, "no item 9", origin: .server)
     #expect(error == .notFound)
+    #expect(error != .unavailable)
+    #expect(!(error != .notFound))
     #expect(!(error == .aborted))
   }
 
