@@ -7,10 +7,19 @@ enum PEM {
 
   /// Whether there is a block whose label ends with a text: `PRIVATE KEY` also is the end of `EC PRIVATE KEY`.
   static func hasBlock(_ label: String, in pem: [UInt8]) -> Bool {
-    let text = String(decoding: pem, as: UTF8.self)
-    return text.split(whereSeparator: \.isNewline).contains { line in
-      line.hasPrefix("-----BEGIN ") && line.contains("\(label)-----")
+    // Each transfer searches: bytes are read up to the block, and characters are not formed.
+    let (begin, end) = (Array("-----BEGIN ".utf8), Array("\(label)-----".utf8))
+    var start = pem.startIndex
+    while start < pem.endIndex {
+      let rest = pem[start...]
+      let stop = rest.firstIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } ?? rest.endIndex
+      let line = pem[start..<stop]
+      if line.starts(with: begin), line.indices.contains(where: { line[$0...].starts(with: end) }) {
+        return true
+      }
+      start = stop + 1
     }
+    return false
   }
 }
 

@@ -23,6 +23,21 @@ struct PEMTests {
         == .wrongKey(file: "(key in memory)"))
   }
 
+  @Test func aSearchEndsAtTheBlock() {
+    // Each transfer searches the authorities, which are those of a whole system.
+    let pem = Self.certificate + [UInt8](repeating: UInt8(ascii: "A"), count: 1 << 20)
+    let begin = ContinuousClock.now
+    for _ in 0..<100 { #expect(PEM.hasBlock("CERTIFICATE", in: pem)) }
+    #expect(ContinuousClock.now - begin < .seconds(1))
+  }
+
+  @Test func onlyCRAndLFEndALine() {
+    let separator = Array("\u{2028}".utf8)
+    #expect(!PEM.hasBlock("CERTIFICATE", in: separator + Self.certificate))
+    #expect(PEM.hasBlock("CERTIFICATE", in: Array("\r\n".utf8) + Self.certificate))
+    #expect(PEM.hasBlock("PRIVATE KEY", in: separator + Array("\r".utf8) + Self.key))
+  }
+
   @Test func authoritiesWithoutACertificateAreInvalid() throws {
     let loop = try EventLoop()
     var options = ConnectionOptions()
