@@ -46,7 +46,7 @@ package final class AddressLookup: Sendable {
     guard code == 0 else {
       context.release()
       close(pipe.writeEnd)
-      close(pipe.readEnd)
+      // `deinit` closes the other end: it runs, since all properties have their values.
       return nil
     }
     pthread_detach(thread)
