@@ -25,7 +25,8 @@ public struct ClientOptions: Sendable {
   public var maxConcurrentCalls: Int?
   /// Whether calls use all addresses of the server's name in turn, each with connections of its own, and `maxConnections` of them
   /// at most. Addresses that accept no connection are not used. The name is resolved before the first call, and again after a
-  /// connection has failed. Otherwise all calls use the first address that accepts a connection.
+  /// connection has failed; calls start as soon as one address has accepted a connection. Otherwise all calls use the first
+  /// address that accepts a connection.
   public var spreadsOverAddresses = false
   /// Metadata of every call, before that of the call.
   public var headers = Headers()

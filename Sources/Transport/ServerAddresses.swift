@@ -87,15 +87,22 @@ extension ConnectionOptions {
 
 /// Finds the addresses of a server that accept connections, over which its calls can be spread.
 package final class AddressSearch {
+  /// The result of an address.
+  private enum Outcome {
+    case unknown
+    case accepted
+    case failed(TransportError)
+  }
+
   private let url: String
   private let options: ConnectionOptions
   private unowned let loop: EventLoop
   private var lookup: AddressLookup?
   private var probes: [ConnectionProbe] = []
-  private var results: [TransportError?] = []
+  private var results: [Outcome] = []
   private var candidates: [ServerAddress] = []
   private var missing = 0
-  private var completion: (() -> Void)?
+  private var onChange: (() -> Void)?
   /// Whether the search has ended.
   package private(set) var isOver = false
 
@@ -105,9 +112,9 @@ package final class AddressSearch {
   ///   - url: The URL of the server.
   ///   - options: The options of its connections.
   ///   - loop: The loop that makes connections to the addresses.
-  ///   - completion: Called once, at the end, unless the search is over at once or is canceled.
+  ///   - onChange: Called when an address accepts a connection, and at the end, unless the search is over at once or is canceled.
   package init(
-    of url: String, _ options: ConnectionOptions, loop: EventLoop, completion: @escaping () -> Void = {}
+    of url: String, _ options: ConnectionOptions, loop: EventLoop, onChange: @escaping () -> Void = {}
   ) {
     (self.url, self.options, self.loop) = (url, options, loop)
     switch AddressSource(url, options) {
@@ -115,23 +122,32 @@ package final class AddressSearch {
     case .addresses(let addresses, let port): connect(to: addresses, port)
     case .name(let host, let port): lookUp(host, port)
     }
-    if !isOver { self.completion = completion }
+    if !isOver { self.onChange = onChange }
   }
 
   /// Ends the search.
   package func cancel() {
-    completion = nil
+    onChange = nil
     finish()
   }
 
-  /// The addresses that accept connections, in the order of the system.
+  /// The addresses that have accepted a connection, in the order of the system. The only address of a server is not
+  /// tried, and is one of them.
   package var addresses: [ServerAddress] {
-    zip(candidates, results).filter { $1 == nil }.map(\.0)
+    var accepted: [ServerAddress] = []
+    for (address, result) in zip(candidates, results) {
+      if case .accepted = result { accepted.append(address) }
+    }
+    return accepted
   }
 
-  /// The addresses that do not, and why.
+  /// The addresses that have not, and why.
   package var failures: [(address: ServerAddress, error: TransportError)] {
-    zip(candidates, results).compactMap { address, error in error.map { (address, $0) } }
+    var failed: [(address: ServerAddress, error: TransportError)] = []
+    for (address, result) in zip(candidates, results) {
+      if case .failed(let error) = result { failed.append((address, error)) }
+    }
+    return failed
   }
 
   private func lookUp(_ host: String, _ port: Int) {
@@ -149,8 +165,8 @@ package final class AddressSearch {
   /// Makes a connection to each address, since libcurl would only use another one instead of one that fails.
   private func connect(to addresses: [String], _ port: Int) {
     candidates = addresses.map { ServerAddress($0, port: port) }
-    results = candidates.map { _ in nil }
     missing = candidates.count
+    results = [Outcome](repeating: missing > 1 ? .unknown : .accepted, count: missing)
     guard missing > 1 else { return finish() }
     for (index, address) in candidates.enumerated() {
       do throws(TransportError) {
@@ -166,9 +182,9 @@ package final class AddressSearch {
   }
 
   private func receive(_ error: TransportError?, of index: Int) {
-    results[index] = error
+    if let error { results[index] = .failed(error) } else { results[index] = .accepted }
     missing -= 1
-    if missing == 0 { finish() }
+    if missing == 0 { finish() } else if error == nil { onChange?() }
   }
 
   private func finish() {
@@ -177,8 +193,8 @@ package final class AddressSearch {
     lookup = nil
     for probe in probes { probe.cancel() }
     probes = []
-    let completion = self.completion
-    self.completion = nil
-    completion?()
+    let onChange = self.onChange
+    self.onChange = nil
+    onChange?()
   }
 }

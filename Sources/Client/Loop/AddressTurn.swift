@@ -1,3 +1,4 @@
+import RPCurlProtocols
 import RPCurlTransport
 
 /// The addresses of a client's server, which its calls use in turn.
@@ -12,24 +13,39 @@ struct AddressTurn {
   private var state = State.unknown
   private var turn = 0
 
-  /// Whether calls can start. Otherwise starts a search, if none runs.
+  /// Whether calls can start: an address accepts connections, or the search has ended. Starts a search if none has run.
   ///
   /// - Parameter search: Starts a search.
   mutating func isKnown(_ search: () -> AddressSearch) -> Bool {
     if case .unknown = state { state = .searching(search()) }
-    if case .searching(let search) = state, search.isOver { state = .known(search.addresses) }
-    if case .known = state { return true } else { return false }
+    if case .searching(let search) = state, search.isOver {
+      // One of several is used, too: libcurl would first wait for those before it.
+      let hasOthers = search.addresses.count + search.failures.count > 1
+      state = .known(hasOthers ? search.addresses : [])
+    }
+    switch state {
+    case .unknown: return false
+    case .searching(let search): return !search.addresses.isEmpty
+    case .known: return true
+    }
   }
 
-  /// The address of the next call; nil if the server has only one.
+  /// The address of the next call; nil if the server has only one, or none accepts a connection.
   mutating func next() -> ServerAddress? {
-    guard case .known(let addresses) = state, addresses.count > 1 else { return nil }
+    let addresses: [ServerAddress] =
+      switch state {
+      case .unknown: []
+      case .searching(let search): search.addresses
+      case .known(let addresses): addresses
+      }
+    guard !addresses.isEmpty else { return nil }
     turn += 1
     return addresses[turn % addresses.count]
   }
 
-  /// Searches again at the next call: a connection has failed.
-  mutating func forget() {
+  /// Searches again at the next call if the cause of a failure concerns an address. Other causes are those of a call.
+  mutating func forget(after cause: ConnectionCause) {
+    guard cause.isNotReady || cause.layer == .tls else { return }
     if case .known = state { state = .unknown }
   }
 

@@ -97,7 +97,7 @@ actor ClientLoop {
   private func ended(_ number: Int, _ end: ResponseEnd) {
     calls[number] = nil
     queue.end()
-    if end.error?.cause != nil { addresses?.forget() }
+    if let cause = end.error?.cause { addresses?.forget(after: cause) }
     guard queue.next != nil, case .open(let client) = state else { return }
     // Not within the end of another call.
     client.loop.atEndOfRound { [weak self] in
