@@ -229,6 +229,19 @@ def test_ignored_rules(rpcurl, place):
 
 
 @pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        ("", '--ignore: the value is empty\nhint: "--ignore ." ignores everything\n'),
+        ("FIELD_SAME_TYPE:", '--ignore FIELD_SAME_TYPE:: a name or a path must follow the colon\nhint: "--ignore FIELD_SAME_TYPE" ignores the rule everywhere\n'),
+    ],
+    ids=["value", "scope"],
+)  # fmt: skip
+def test_an_empty_exception(rpcurl, place, value, error):
+    rpcurl("diff", "--ignore", value, place / "old.binpb", place / "new.binpb").exits(2, "", f"rpcurl: {error}")
+    rpcurl("diff", "--ignore", ".", place / "old.binpb", place / "new.binpb").exits(0, "no breaking changes (PACKAGE), 1 ignored\n", "")
+
+
+@pytest.mark.parametrize(
     ("name", "code"),
     [("shop.v1", 8), ("shop", 8), ("shop.v1.Item", 8), ("shop.v1.Item.name", 8), ("shop.v1.Item.id", 0), ("shop.v1.Shop", 0), ("shop.v1.Shop/Find", 0)],
 )  # fmt: skip

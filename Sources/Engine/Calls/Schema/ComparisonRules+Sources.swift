@@ -66,8 +66,13 @@ extension ComparisonRules {
     var (rules, exceptions): (Set<Rule>, [RuleException]) = ([], [])
     for argument in options.all(.ignored) {
       let text = argument.string ?? ""
-      let parts = text.split(separator: Character(":"), maxSplits: 1).map(String.init)
-      let name = parts.first ?? ""
+      guard !text.isEmpty else {
+        throw Failure(.usage, "--ignore", "the value is empty", hint: "\"--ignore .\" ignores everything")
+          .at(argument.origin)
+      }
+      let parts = text.split(separator: Character(":"), maxSplits: 1, omittingEmptySubsequences: false)
+        .map(String.init)
+      let name = parts[0]
       let isRule = !name.isEmpty && name.utf8.allSatisfy { Self.isOfRules($0) }
       guard isRule else {
         exceptions.append(RuleException(in: text, at: "--ignore \(text)", among: files))
@@ -77,6 +82,12 @@ extension ComparisonRules {
         throw Failure(.usage, "--ignore \(text)", "not a rule", hint: hint(name)).at(argument.origin)
       }
       if parts.count == 2 {
+        guard !parts[1].isEmpty else {
+          throw Failure(
+            .usage, "--ignore \(text)", "a name or a path must follow the colon",
+            hint: "\"--ignore \(name)\" ignores the rule everywhere"
+          ).at(argument.origin)
+        }
         exceptions.append(RuleException(of: [rule], in: parts[1], at: "--ignore \(text)", among: files))
       } else {
         rules.insert(rule)

@@ -64,6 +64,8 @@ struct BufFileTests {
     ("version: v2\nversion: v2\n", 2, "the key version occurs twice"),
     ("version: [v2]\n", 1, "expected a text"), ("breaking:\n  use: FILE\n", 2, "expected a list"),
     ("breaking:\n  ignore_only: [a]\n", 2, "expected keys and values"),
+    ("breaking:\n  ignore: [a, \"\"]\n", 2, "expected a text that is not empty"),
+    ("breaking:\n  ignore_only:\n    RPC_NO_DELETE: ['']\n", 3, "expected a text that is not empty"),
     ("version: v1\ndeps:\n  - owner: a\n", 3, "a module without remote"), ("a: *b\n", 1, "an unknown anchor"),
     ("version: v1\n---\nversion: v2\n", 2, "a second document"),
     ("a: \"b\n", 2, "found unexpected end of stream"),

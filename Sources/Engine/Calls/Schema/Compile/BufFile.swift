@@ -54,7 +54,10 @@ struct BufFile: Equatable {
     private static func items(_ value: YAMLValue?) throws(YAMLValue.Problem) -> [Item] {
       var items: [Item] = []
       if case .null? = value?.content { return [] }
-      for item in try value?.items ?? [] { items.append(try Item(item)) }
+      for item in try value?.items ?? [] {
+        guard try !item.text.isEmpty else { throw item.problem("expected a text that is not empty") }
+        items.append(try Item(item))
+      }
       return items
     }
   }
