@@ -306,6 +306,16 @@ def test_exceptions_of_options(rpcurl, packages, words, rest):
     assert {each["symbol"] for each in result.lines()} == rest
 
 
+def test_paths_that_are_printed_are_exceptions(rpcurl, packages):
+    paths = {"new/proto/shop/v1/shop.proto", "./new/../new/proto/shop/v1/", f"../{packages.name}/new/proto/shop/v1/shop.proto"}
+    for words in (["old/proto", "new/proto"], [packages / "old/proto", packages / "new/proto"]):
+        printed = {result["path"] for result in rpcurl("diff", "--format", "json", *words).exits(8).lines() if "/v1/" in result["path"]}
+        assert len(printed) == 1
+        for path in paths | printed:
+            result = rpcurl("diff", "--format", "json", "--ignore", path, *words).exits(8, err="")
+            assert {each["symbol"] for each in result.lines()} == {"shop.v1beta1.Beta.a"}, path
+
+
 def test_exceptions_of_a_buf_yaml(rpcurl, packages):
     settings = "version: v2\nmodules:\n  - path: proto\nbreaking:\n  use: [WIRE, FIELD_SAME_TYPE]\n  ignore:\n    - shop.v1 # a package\n"
     (packages / "new" / "buf.yaml").write_text(settings)

@@ -139,19 +139,18 @@ package struct RuleException: Sendable, Equatable {
   /// - Parameters:
   ///   - rules: The rules; nil for all.
   ///   - scope: A path with `/`, or a full name.
+  ///   - path: The absolute path that the scope is if it is a path, without `.` and `..`.
   ///   - origin: Where it is written.
-  ///   - files: The files of both schemas: a path of each, and its name.
+  ///   - files: The files of both schemas: an absolute path of each, and its name.
   package init(
-    of rules: Set<Rule>? = nil, in scope: String, at origin: String,
+    of rules: Set<Rule>? = nil, in scope: String, path: String, at origin: String,
     among files: [(path: String, name: String)]
   ) {
     self.rules = rules
     self.scope = scope
     self.origin = origin
-    let parts = scope.split(separator: Character("/")).filter { $0 != "." }
-    let path = parts.joined(separator: "/")
-    self.files = Set(
-      files.filter { path.isEmpty || $0.path == path || $0.path.hasPrefix("\(path)/") }.map(\.name))
+    let directory = path == "/" ? path : "\(path)/"
+    self.files = Set(files.filter { $0.path == path || $0.path.hasPrefix(directory) }.map(\.name))
   }
 
   /// The name of a declaration or a package, with a dot before a method.

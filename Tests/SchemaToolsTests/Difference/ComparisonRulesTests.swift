@@ -30,7 +30,17 @@ struct ComparisonRulesTests {
     return try D.findings(schema(.string), schema(.bytes), [.fieldSameType, .fieldWireJSONCompatibleType])
   }
 
-  private let files = ["a/one.proto", "a/b/two.proto"].map { (path: "proto/\($0)", name: $0) }
+  private let files = ["a/one.proto", "a/b/two.proto"].map { (path: "/w/proto/\($0)", name: $0) }
+
+  private func exception(
+    of rules: Set<Rule>? = nil, in scope: String, at origin: String = "x:1:1"
+  ) -> RuleException {
+    RuleException(of: rules, in: scope, path: "/w/\(scope)", at: origin, among: files)
+  }
+
+  @Test func theRootContainsAllFiles() {
+    #expect(RuleException(in: "/", path: "/", at: "", among: files).files.count == 2)
+  }
 
   private func symbols(_ selection: ComparisonRules.Selection) throws -> ([String], ignored: Int) {
     let result = ComparisonRules(named: "", [selection]).result(of: try findings())
@@ -41,14 +51,14 @@ struct ComparisonRulesTests {
 
   @Test(
     arguments: [
-      ("proto", nil, []), (".", nil, []), ("./proto/a/", nil, []), ("proto/a/b", nil, ["M", "N"]),
+      ("proto", nil, []), ("proto/a", nil, []), ("proto/a/b", nil, ["M", "N"]),
       ("proto/a/b/two.proto", nil, ["M", "N"]), ("proto/a/on", nil, ["M", "N", "O"]),
       ("q.v1beta1", nil, ["M", "N"]), ("p", nil, ["O"]), ("p.v1.M", nil, ["N", "O"]),
       ("p.v1.M.a", nil, ["N", "O"]), ("p.v1.M", .fieldSameType, ["N", "O"]),
       ("proto", .rpcNoDelete, ["M", "N", "O"]), ("x", nil, ["M", "N", "O"]),
     ] as [(String, Rule?, [String])])
   func exceptionsAreFilesDirectoriesPackagesAndNames(scope: String, rule: Rule?, rest: [String]) throws {
-    let exception = RuleException(of: rule.map { [$0] }, in: scope, at: "x:1:1", among: files)
+    let exception = exception(of: rule.map { [$0] }, in: scope)
     let (found, ignored) = try symbols(.init(rules: [.fieldSameType], exceptions: [exception]))
     let packages = ["M": "p.v1", "N": "p.v1", "O": "q.v1beta1"]
     #expect(Set(found) == Set(rest.map { "\(packages[$0] ?? "").\($0).a type" }))
@@ -56,7 +66,7 @@ struct ComparisonRulesTests {
   }
 
   @Test func anExceptionOfARuleLeavesOtherRules() throws {
-    let exception = RuleException(of: [.fieldSameType], in: "p.v1", at: "x:1:1", among: files)
+    let exception = exception(of: [.fieldSameType], in: "p.v1")
     let rules: Set<Rule> = [.fieldSameType, .fieldWireJSONCompatibleType]
     let (found, ignored) = try symbols(.init(rules: rules, exceptions: [exception]))
     #expect(
@@ -84,9 +94,9 @@ struct ComparisonRulesTests {
   }
 
   @Test func countsTheUsesOfEachException() throws {
-    let first = RuleException(in: "p.v1.M", at: "x:1:1", among: files)
-    let second = RuleException(in: "p.v1", at: "x:2:1", among: files)
-    let third = RuleException(of: [.rpcNoDelete], in: "p.v1", at: "x:3:1", among: files)
+    let first = exception(in: "p.v1.M")
+    let second = exception(in: "p.v1", at: "x:2:1")
+    let third = exception(of: [.rpcNoDelete], in: "p.v1", at: "x:3:1")
     let rules = ComparisonRules(
       named: "", [.init(rules: [.fieldSameType], exceptions: [first, second, third])])
     #expect(rules.result(of: try findings()).uses == ["x:1:1": 1, "x:2:1": 1])

@@ -64,6 +64,12 @@ extension ComparisonRules {
     _ options: Invocation, _ files: [(path: String, name: String)]
   ) throws(Failure) -> (rules: Set<Rule>, exceptions: [RuleException]) {
     var (rules, exceptions): (Set<Rule>, [RuleException]) = ([], [])
+    let directory = DirectoryPath.current
+    let files = files.map { (path: DirectoryPath.absolute($0.path, in: directory), name: $0.name) }
+    func exception(of rules: Set<Rule>?, in scope: String, at origin: String) -> RuleException {
+      let path = DirectoryPath.absolute(scope, in: directory)
+      return RuleException(of: rules, in: scope, path: path, at: origin, among: files)
+    }
     for argument in options.all(.ignored) {
       let text = argument.string ?? ""
       guard !text.isEmpty else {
@@ -75,7 +81,7 @@ extension ComparisonRules {
       let name = parts[0]
       let isRule = !name.isEmpty && name.utf8.allSatisfy { Self.isOfRules($0) }
       guard isRule else {
-        exceptions.append(RuleException(in: text, at: "--ignore \(text)", among: files))
+        exceptions.append(exception(of: nil, in: text, at: "--ignore \(text)"))
         continue
       }
       guard let rule = Rule(rawValue: name) else {
@@ -88,7 +94,7 @@ extension ComparisonRules {
             hint: "\"--ignore \(name)\" ignores the rule everywhere"
           ).at(argument.origin)
         }
-        exceptions.append(RuleException(of: [rule], in: parts[1], at: "--ignore \(text)", among: files))
+        exceptions.append(exception(of: [rule], in: parts[1], at: "--ignore \(text)"))
       } else {
         rules.insert(rule)
       }
@@ -123,7 +129,13 @@ extension ComparisonRules {
   ) throws(Failure) -> (Selection, [String]) {
     let breaking = module.breaking
     let path = DirectoryPath.shown(module.file, in: DirectoryPath.current)
-    let files = names.map { (path: module.prefix.isEmpty ? $0 : "\(module.prefix)/\($0)", name: $0) }
+    let files = names.map { (path: DirectoryPath.join(module.root, $0), name: $0) }
+    // Paths are relative to the root of the module, or to the directory of the file.
+    let directory = module.prefix.isEmpty ? module.root : DirectoryPath.parent(module.file) ?? "/"
+    func exception(of rules: Set<Rule>?, _ item: BufFile.Item) -> RuleException {
+      let path = DirectoryPath.absolute(item.text, in: directory)
+      return RuleException(of: rules, in: item.text, path: path, at: origin(item), among: files)
+    }
     func origin(_ item: BufFile.Item) -> String { "\(path):\(item.line):\(item.column)" }
     func rules(_ name: String, _ origin: String) throws(Failure) -> Set<Rule> {
       if let rules = Rule.named(name) { return rules }
@@ -139,13 +151,11 @@ extension ComparisonRules {
       rules: try (category?.rules ?? (breaking.use.isEmpty ? RuleCategory.package.rules : used))
         .subtracting(rules(breaking.except)),
       ignoresUnstable: breaking.ignoresUnstable)
-    for item in breaking.ignore {
-      selection.exceptions.append(RuleException(in: item.text, at: origin(item), among: files))
-    }
+    for item in breaking.ignore { selection.exceptions.append(exception(of: nil, item)) }
     for (name, items) in breaking.ignoreOnly.sorted(by: { $0.key < $1.key }) {
       for item in items {
         let rules = try rules(name, origin(item))
-        selection.exceptions.append(RuleException(of: rules, in: item.text, at: origin(item), among: files))
+        selection.exceptions.append(exception(of: rules, item))
       }
     }
     return (selection, breaking.use.map(\.text))
