@@ -232,7 +232,7 @@ def test_ignored_rules(rpcurl, place):
     ("value", "error"),
     [
         ("", '--ignore: the value is empty\nhint: "--ignore ." ignores everything\n'),
-        ("FIELD_SAME_TYPE:", '--ignore FIELD_SAME_TYPE:: a name or a path must follow the colon\nhint: "--ignore FIELD_SAME_TYPE" ignores the rule everywhere\n'),
+        ("FIELD_SAME_TYPE:", '--ignore FIELD_SAME_TYPE:: a name or a path must follow the colon\nhint: "--ignore FIELD_SAME_TYPE" ignores it everywhere\n'),
     ],
     ids=["value", "scope"],
 )  # fmt: skip
@@ -296,6 +296,9 @@ BOTH = {"shop.v1.Item.name", "shop.v1beta1.Beta.a"}
         (["--ignore", "shop/v1beta1/beta.proto"], {"shop.v1.Item.name"}),
         (["--ignore", "FIELD_SAME_TYPE"], set()),
         (["--ignore", "FIELD_SAME_TYPE:shop.v1"], {"shop.v1beta1.Beta.a"}),
+        (["--ignore", "PACKAGE"], set()),
+        (["--ignore", "PACKAGE:shop.v1"], {"shop.v1beta1.Beta.a"}),
+        (["--ignore", "FIELD_SAME_LABEL"], BOTH),
         (["--ignore", "FIELD_SAME_NAME:shop.v1", "--rules", "FILE"], BOTH),
         (["--ignore-unstable"], {"shop.v1.Item.name"}),
         (["--ignore-unstable", "--ignore", "shop.v1.Item.name"], set()),

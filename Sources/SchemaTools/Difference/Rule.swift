@@ -112,7 +112,7 @@ package enum RuleCategory: String, CaseIterable, Sendable {
 }
 
 extension Rule {
-  /// The rules that a name in a `buf.yaml` means: those of a category, or one rule; nil for another name.
+  /// The rules that a name in a `buf.yaml` or an option means: those of a category, or one rule; nil for another name.
   package static func named(_ name: String) -> Set<Rule>? {
     switch name {
     // Names that buf has replaced, or that no longer check anything.

@@ -84,19 +84,19 @@ extension ComparisonRules {
         exceptions.append(exception(of: nil, in: text, at: "--ignore \(text)"))
         continue
       }
-      guard let rule = Rule(rawValue: name) else {
+      guard let named = Rule.named(name) else {
         throw Failure(.usage, "--ignore \(text)", "not a rule", hint: hint(name)).at(argument.origin)
       }
       if parts.count == 2 {
         guard !parts[1].isEmpty else {
           throw Failure(
             .usage, "--ignore \(text)", "a name or a path must follow the colon",
-            hint: "\"--ignore \(name)\" ignores the rule everywhere"
+            hint: "\"--ignore \(name)\" ignores it everywhere"
           ).at(argument.origin)
         }
-        exceptions.append(exception(of: [rule], in: parts[1], at: "--ignore \(text)"))
+        exceptions.append(exception(of: named, in: parts[1], at: "--ignore \(text)"))
       } else {
-        rules.insert(rule)
+        rules.formUnion(named)
       }
     }
     return (rules, exceptions)

@@ -265,7 +265,8 @@ extension OptionTable {
     Option(
       .ignored, "--ignore", .text, "WHAT", .own, [.diff, .test],
       "Do not report this rule, package, name, file or directory; may repeat.",
-      "RULE:NAME and RULE:PATH ignore the rule there only. The path . ignores everything.",
+      "RULE:NAME and RULE:PATH ignore the rule there only. A category, such as WIRE, ignores its rules. The path . ignores "
+        + "everything.",
       example: "rpcurl diff --ignore FILE_SAME_GO_PACKAGE demo.binpb protos", repeats: true, trust: .harmless,
       isCommon: true, completion: "ask:rule"),
     Option(
