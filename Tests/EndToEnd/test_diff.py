@@ -352,6 +352,11 @@ def test_what_ignores_nothing_is_reported(rpcurl, packages):
     assert rpcurl("diff", "-s", "old", "new").exits(0).err == ""
     option = rpcurl("diff", "--ignore", "shop.v3", "old/proto", "old/proto").exits(0)
     assert "rpcurl: --ignore shop.v3: warning: ignores nothing: neither schema has shop.v3" in option.err
+    rule = rpcurl("diff", "--ignore", "field_same_type:shop", "old/proto", "old/proto").exits(0)
+    assert rule.err.splitlines() == [
+        "rpcurl: --ignore field_same_type:shop: warning: ignores nothing: neither schema has field_same_type:shop",
+        "hint: did you mean FIELD_SAME_TYPE?",
+    ]
 
 
 @pytest.mark.parametrize(

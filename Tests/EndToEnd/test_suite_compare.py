@@ -145,6 +145,17 @@ def test_rules_are_selected(rpcurl, compare, options):
     assert result.code == 8 and len(failures(tests["finds"])) == 1
 
 
+def test_exception_that_the_older_schema_lacks_is_reported(compare, tmp_path):
+    result, _ = compare(options=["--ignore", "nope.proto", "--ignore", "demo.proto", "--ignore", "demo.v1"])
+    assert (result.code, result.err) == (0, f"rpcurl: --ignore nope.proto: warning: {tmp_path}/old has no nope.proto\n")
+
+
+@pytest.mark.parametrize("options", [["--rules", "WIRE"], ["--ignore", "a"], ["--ignore-unstable"], ["--rules-from", "a"]], ids=lambda words: words[0])
+def test_rules_require_an_older_schema(rpcurl, tmp_path, options):
+    (tmp_path / "a.rpcurl").write_text("test a\necho a\n")
+    rpcurl("test", *options, tmp_path).exits(2, "", f"rpcurl: {options[0]}: requires --compare\nhint: --compare OLD names the older schema\n")
+
+
 def test_mistake_of_the_suite_is_an_error(compare, rpcurl, tmp_path):
     result, tests = compare(suite=SUITE)
     path = write(tmp_path / "a.rpcurl", 'target http://127.0.0.1:1\ntest t\ncall Helo {"name":"Ada"}\n\ntest u\ncall Hello {"nam":"Ada"}\n')

@@ -37,7 +37,9 @@ struct DiffCommand {
       try SchemaComparison.findings(ofAPI: old.pool, new.pool, rules: rules.rules)
     }
     let result = rules.result(of: findings.filter(isWanted))
-    try remark(on: rules, result, old.pool, new.pool, console.error)
+    try rules.remark(
+      on: console.error, [old.pool, new.pool], absence: "ignores nothing: neither schema has",
+      uses: invocation.verbosity > 0 ? result.uses : nil)
     let broken = result.findings.filter { $0.rule != nil }
     let shown = invocation.verbosity > 0 ? result.findings : broken
     let summary = summary(broken.count, result, rules)
@@ -70,43 +72,12 @@ struct DiffCommand {
   private func checkNames(_ old: DescriptorPool, _ new: DescriptorPool) throws(Failure) {
     for argument in only {
       let name = argument.string ?? ""
-      guard try Self.isDeclared(name, in: [old, new]) else {
+      guard try SchemaOutput.isDeclared(name, in: [old, new]) else {
         throw Failure(
           .schema, "--only \(name)", "neither schema declares it",
           hint: "\"rpcurl list --kind message\" lists names of a schema"
         ).at(argument.origin)
       }
-    }
-  }
-
-  /// Whether a schema has a package or a declaration of this name.
-  private static func isDeclared(_ name: String, in pools: [DescriptorPool]) throws(Failure) -> Bool {
-    try SchemaOutput.schema { () throws(SchemaError) in
-      for pool in pools {
-        if try pool.core.packageNames().contains(name) { return true }
-        if try pool.fileName(declaring: name) != nil { return true }
-      }
-      return false
-    }
-  }
-
-  /// Reports exceptions that concern nothing of the schemas, and with `-v` how much the others ignore.
-  private func remark(
-    on rules: ComparisonRules, _ result: ComparisonRules.Result, _ old: DescriptorPool, _ new: DescriptorPool,
-    _ error: StandardError
-  ) throws(Failure) {
-    for (exception, isApplied) in rules.exceptions {
-      let isDeclared = try Self.isDeclared(exception.name, in: [old, new])
-      let text: String
-      if !isApplied {
-        text = "warning: ignores nothing: the rule is not applied"
-      } else if exception.files.isEmpty && !isDeclared {
-        text = "warning: ignores nothing: neither schema has \(exception.scope)"
-      } else {
-        guard invocation.verbosity > 0 else { continue }
-        text = "\(Self.count(result.uses[exception.origin] ?? 0, "change")) ignored"
-      }
-      error.remark(TerminalText.escape("rpcurl: \(exception.origin): \(text)") + "\n")
     }
   }
 

@@ -31,6 +31,9 @@ struct TestCommand {
     .report, .jobs, .totalTimeout, .shuffle, .seed, .coverage, .coverageMin, .repeats, .every,
   ]
 
+  /// Options that select the rules of `--compare`.
+  private static let comparing: Set<OptionID> = [.rules, .rulesFrom, .ignored, .ignoreUnstable]
+
   /// The name of the program in the command line of a process that runs one suite of several.
   static let processName = "/proc/self/exe"
 
@@ -72,6 +75,12 @@ struct TestCommand {
     let typed = invocation.arguments.filter { argument in
       guard case .typed = argument.origin else { return false }
       return !Self.own.contains(argument.id)
+    }
+    // Those of a configuration file are for diff, too.
+    if invocation.last(.compare) == nil,
+      let argument = typed.first(where: { Self.comparing.contains($0.id) })
+    {
+      throw Failure(.usage, argument.name, "requires --compare", hint: "--compare OLD names the older schema")
     }
     needsProcesses = files.count > 1 || invocation.last(.totalTimeout) != nil
     if needsProcesses, let argument = typed.first(where: \.isReadableOnce) {
@@ -223,8 +232,12 @@ struct TestCommand {
     guard let argument = invocation.last(.compare), let text = argument.text else { return nil }
     let old = try SchemaOperand.read(
       Positional(text, argument.origin), invocation, ClientSource(console, invocation))
-    return SuiteContract(
-      old.pool, named: text, rules: try ComparisonRules(invocation, old: old, new: nil))
+    let rules = try ComparisonRules(invocation, old: old, new: nil)
+    // The process that starts those of suites reports them once.
+    if !RPCURL.isProcessOfSuite {
+      try rules.remark(on: console.error, [old.pool], absence: "\(text) has no")
+    }
+    return SuiteContract(old.pool, named: text, rules: rules)
   }
 
   /// The event of the start.
