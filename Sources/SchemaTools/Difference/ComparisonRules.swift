@@ -58,13 +58,15 @@ package struct ComparisonRules: Sendable, Equatable {
   /// The exceptions of all modules, and whether a rule is applied that they concern. One for several modules has the files of all.
   package var exceptions: [(exception: RuleException, isApplied: Bool)] {
     var all: [(exception: RuleException, isApplied: Bool)] = []
+    var indices: [String: Int] = [:]
     for selection in selections {
       for exception in selection.exceptions {
         let isApplied = exception.rules.map { !$0.isDisjoint(with: selection.rules) } ?? true
-        if let index = all.firstIndex(where: { $0.exception.origin == exception.origin }) {
+        if let index = indices[exception.origin] {
           all[index].isApplied = all[index].isApplied || isApplied
           all[index].exception.files.formUnion(exception.files)
         } else {
+          indices[exception.origin] = all.count
           all.append((exception, isApplied))
         }
       }

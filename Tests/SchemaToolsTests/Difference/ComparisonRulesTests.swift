@@ -103,6 +103,14 @@ struct ComparisonRulesTests {
     #expect(rules.exceptions.map(\.isApplied) == [true, true, false])
   }
 
+  @Test func manyExceptionsTakeLinearTime() throws {
+    let exceptions = (0..<40_000).map { exception(in: "p.v1.A\($0)", at: "x:\($0):1") }
+    let selection = ComparisonRules.Selection(rules: [.fieldSameType], exceptions: exceptions)
+    let begin = ContinuousClock.now
+    #expect(ComparisonRules(named: "", [selection, selection]).exceptions.count == 40_000)
+    #expect(ContinuousClock.now - begin < .seconds(10))
+  }
+
   @Test(arguments: [
     ("CATEGORY", nil), ("WIRE", 15), ("FILE", 51), ("FIELD_SAME_TYPE", 1), ("FIELD_SAME_LABEL", 1),
     ("FILE_SAME_PHP_GENERIC_SERVICES", 0),

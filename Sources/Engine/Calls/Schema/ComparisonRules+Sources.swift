@@ -23,6 +23,7 @@ extension ComparisonRules {
     var selections: [Selection] = []
     var selectionsOfFiles: [String: Int] = [:]
     var uses: [String] = []
+    var used: Set<String> = []
     let workspace = try Self.workspace(options, new)
     let modules = workspace?.rules ?? []
     // Which module of another place a file belongs to is not known.
@@ -34,7 +35,7 @@ extension ComparisonRules {
         selectionsOfFiles[name] = selections.count
       }
       selections.append(selection)
-      uses += use.filter { !uses.contains($0) }
+      for name in use where used.insert(name).inserted { uses.append(name) }
     }
     if places != nil, let workspace {
       let roots = modules.map { DirectoryPath.shown($0.root, in: workspace.directory) }

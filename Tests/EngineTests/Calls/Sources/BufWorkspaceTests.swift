@@ -78,6 +78,16 @@ struct BufFileTests {
     #expect(problem?.why == why)
   }
 
+  @Test func refusesTooManyRulesAndPaths() throws {
+    func text(_ count: Int) -> [UInt8] {
+      let items = (1..<count).map { "    - a/\($0)\n" }.joined()
+      return Array("breaking:\n  use: [WIRE]\n  ignore:\n\(items)".utf8)
+    }
+    #expect(try BufFile(text(10_000)).breaking?.ignore.count == 9_999)
+    let problem = #expect(throws: YAMLValue.Problem.self) { try BufFile(text(10_001)) }
+    #expect(problem?.why == "more than 10000 rules and paths")
+  }
+
   @Test func refusesDeepNesting() {
     let problem = #expect(throws: YAMLValue.Problem.self) {
       try YAMLValue.read(Array(String(repeating: "[", count: 200).utf8))

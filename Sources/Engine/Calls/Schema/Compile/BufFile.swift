@@ -36,6 +36,9 @@ struct BufFile: Equatable {
     private(set) var ignoreOnly: [String: [Item]] = [:]
     private(set) var ignoresUnstable = false
 
+    /// The most texts of all lists: each exception is compared with each file.
+    private static let itemLimit = 10_000
+
     /// The rules of a file or a module; nil if it has none.
     fileprivate init?(_ value: YAMLValue?) throws(YAMLValue.Problem) {
       guard let value else { return nil }
@@ -45,6 +48,10 @@ struct BufFile: Equatable {
       if let only = try value["ignore_only"] {
         guard case .map(let members) = only.content else { throw only.problem("expected keys and values") }
         for (name, paths) in members { ignoreOnly[name] = try Self.items(paths) }
+      }
+      let count = ignoreOnly.values.reduce(use.count + except.count + ignore.count) { $0 + $1.count }
+      guard count <= Self.itemLimit else {
+        throw value.problem("more than \(Self.itemLimit) rules and paths")
       }
       let unstable = try value["ignore_unstable_packages"]
       ignoresUnstable = try unstable?.text == "true"

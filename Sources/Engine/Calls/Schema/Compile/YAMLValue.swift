@@ -140,11 +140,12 @@ private struct Events {
 
   private mutating func map(_ depth: Int) throws(YAMLValue.Problem) -> [(name: String, value: YAMLValue)] {
     var members: [(name: String, value: YAMLValue)] = []
+    var names: Set<String> = []
     while let event = try next(), event.kind != CYAML_END {
       let key = try value(event, depth: depth + 1)
       guard let next = try next() else { break }
       let name = try key.text
-      guard !members.contains(where: { $0.name == name }) else {
+      guard names.insert(name).inserted else {
         throw key.problem("the key \(name) occurs twice")
       }
       members.append((name, try value(next, depth: depth + 1)))
