@@ -64,6 +64,10 @@ struct BufFileTests {
     ("version: v2\nversion: v2\n", 2, "the key version occurs twice"),
     ("version: [v2]\n", 1, "expected a text"), ("breaking:\n  use: FILE\n", 2, "expected a list"),
     ("breaking:\n  ignore_only: [a]\n", 2, "expected keys and values"),
+    ("breaking:\n  ignore_unstable_packages: True\n", 2, "expected true or false"),
+    ("breaking:\n  ignore_unstable_packages: yes\n", 2, "expected true or false"),
+    ("breaking:\n  use: [FILE]\n  ignores: a\n", 3, "breaking has no key ignores"),
+    ("breaking: [FILE]\n", 1, "expected keys and values"),
     ("breaking:\n  ignore: [a, \"\"]\n", 2, "expected a text that is not empty"),
     ("breaking:\n  ignore_only:\n    RPC_NO_DELETE: ['']\n", 3, "expected a text that is not empty"),
     ("version: v1\ndeps:\n  - owner: a\n", 3, "a module without remote"), ("a: *b\n", 1, "an unknown anchor"),
@@ -76,6 +80,12 @@ struct BufFileTests {
     let problem = #expect(throws: YAMLValue.Problem.self) { try BufFile(Array(text.utf8)) }
     #expect(problem?.line == line)
     #expect(problem?.why == why)
+  }
+
+  @Test(arguments: [("true", true), ("false", false), ("", false)])
+  func readsWhetherUnstablePackagesAreIgnored(text: String, isIgnored: Bool) throws {
+    let file = try BufFile(Array("breaking:\n  use: [WIRE]\n  ignore_unstable_packages: \(text)\n".utf8))
+    #expect(file.breaking?.ignoresUnstable == isIgnored)
   }
 
   @Test func refusesTooManyRulesAndPaths() throws {

@@ -36,12 +36,20 @@ struct BufFile: Equatable {
     private(set) var ignoreOnly: [String: [Item]] = [:]
     private(set) var ignoresUnstable = false
 
+    /// The keys of buf, of which `disable_builtin` has no effect.
+    private static let keys: Set<String> = [
+      "use", "except", "ignore", "ignore_only", "ignore_unstable_packages", "disable_builtin",
+    ]
     /// The most texts of all lists: each exception is compared with each file.
     private static let itemLimit = 10_000
 
     /// The rules of a file or a module; nil if it has none.
     fileprivate init?(_ value: YAMLValue?) throws(YAMLValue.Problem) {
       guard let value else { return nil }
+      guard case .map(let members) = value.content else { throw value.problem("expected keys and values") }
+      for (name, member) in members where !Self.keys.contains(name) {
+        throw member.problem("breaking has no key \(name)")
+      }
       use = try Self.items(value["use"])
       except = try Self.items(value["except"])
       ignore = try Self.items(value["ignore"])
@@ -54,7 +62,11 @@ struct BufFile: Equatable {
         throw value.problem("more than \(Self.itemLimit) rules and paths")
       }
       let unstable = try value["ignore_unstable_packages"]
-      ignoresUnstable = try unstable?.text == "true"
+      switch try unstable?.text {
+      case "true": ignoresUnstable = true
+      case nil, "false": break
+      default: throw unstable?.problem("expected true or false") ?? value.problem("expected true or false")
+      }
       guard ignoresUnstable || !(use + except + ignore).isEmpty || !ignoreOnly.isEmpty else { return nil }
     }
 
