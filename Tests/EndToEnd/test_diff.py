@@ -402,6 +402,16 @@ def test_markdown(rpcurl, packages):
     rpcurl("diff", "--format", "markdown", "old/proto", "old/proto").exits(0, "### rpcurl diff: no breaking changes (PACKAGE)\n")
 
 
+def test_the_summary_names_few_rules(rpcurl, packages):
+    source = (ROOT / "Sources" / "SchemaTools" / "Difference" / "Rule.swift").read_text()
+    rules = ["FIELD_SAME_TYPE", *re.findall(r'case rpc\w+ = "([A-Z_]+)"', source), *re.findall(r'case enum\w+ = "([A-Z_]+)"', source)]
+    assert len(rules) > 10
+    (packages / "new" / "buf.yaml").write_text("version: v2\nmodules: [{path: proto}]\nbreaking:\n  use:\n" + "".join(f"    - {rule}\n" for rule in rules * 100))
+    result = rpcurl("diff", "--format", "markdown", "old", "new").exits(8, err="")
+    heading = f"### rpcurl diff: 2 breaking changes ({', '.join(rules[:8])} and {len(rules) - 8} more)"
+    assert result.out.splitlines()[0] == heading
+
+
 def test_additions(rpcurl, place):
     result = rpcurl("diff", "-v", place / "old.binpb", place / "new.binpb")
     assert result.out.splitlines() == [f"{TYPE} (FIELD_SAME_TYPE)", ADDED, "1 breaking change (PACKAGE), 1 addition"]

@@ -56,8 +56,16 @@ extension ComparisonRules {
       selections[index].exceptions += given.exceptions
       if options.has(.ignoreUnstable) { selections[index].ignoresUnstable = true }
     }
-    let name = category == nil && !uses.isEmpty ? uses.joined(separator: ", ") : standard.rawValue
+    let name = category == nil && !uses.isEmpty ? Self.name(uses) : standard.rawValue
     self.init(named: name, selections, ofFiles: selectionsOfFiles)
+  }
+
+  /// The names of categories and rules as the summary shows them.
+  private static func name(_ uses: [String]) -> String {
+    // The summary is one line, and a heading of Markdown.
+    let limit = 8
+    let rest = uses.count - limit
+    return uses.prefix(limit).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }
 
   /// The rules and other values of `--ignore`.
