@@ -90,6 +90,7 @@ def test_server_stream_and_client_stream_by_call(rpcurl, grpc_server):
         ('{"text":"a"}', "no open stream accepts messages"),
         ("close", "no stream is open"),
         ("switch 7", "rpcurl: 7: no such stream is open"),
+        ("expect stream", "rpcurl: stream: missing number"),
         ("use nonsense", "no built-in interceptor has this name"),
         ("use header,colour=blue", "colour"),
         ("plugin load ./missing.so", "missing.so"),

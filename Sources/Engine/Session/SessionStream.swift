@@ -251,21 +251,27 @@ package struct SessionStreams {
     self.ended = ended.filter { ($0.number ?? 0) < earlier.nextNumber }
   }
 
-  /// The stream with this number or name, such as `Chat[1]`; the current stream for nil.
+  /// The stream with this number or name, such as `Chat[1]`. For nil, the current stream, or else the selected one unless the
+  /// session has canceled it, or else the last open one.
   ///
   /// - Throws: `Failure` if there is none, or if it has ended and is not kept.
   package func find(_ text: String?) throws(Failure) -> SessionStream {
     guard let text else {
-      guard let stream = current ?? open.last else {
+      // The selected one may have ended: whether it has depends on how fast the server is.
+      let selected = selected.flatMap { $0.isCanceled ? nil : $0 }
+      guard let stream = current ?? selected ?? open.last else {
         throw Failure(.usage, "", "no stream is open", hint: "open METHOD")
       }
       return stream
     }
-    guard let stream = all.first(where: { $0.number.map(String.init) == text || $0.title == text }) else {
+    let number = Int(text)
+    guard let stream = all.first(where: { number != nil && $0.number == number || $0.title == text }) else {
       let names = open.map(\.title).joined(separator: ", ")
+      let hint = names.isEmpty ? nil : "open streams: \(names)"
+      guard !text.isEmpty else { throw Failure(.usage, "stream", "missing number", hint: hint) }
       throw Failure(
         .usage, text, hasEnded(text) ? "the stream has ended, and is not kept" : "no such stream is open",
-        hint: names.isEmpty ? nil : "open streams: \(names)")
+        hint: hint)
     }
     return stream
   }

@@ -99,6 +99,10 @@ struct SessionScriptTests {
         "expect .id == p", "=p",
       ],
       ["abc", "receive", "p", "set n = 1", "expect stream $n .id == a"],
+      ["abc", "wait", "expect stream 01 count == 3"],
+      // Without a number, the stream of the last command about one, which has ended.
+      ["abc", "wait", "p", "cancel", "expect count == 3", "=c"],
+      ["abc", "wait", "p", "close", "expect count == 3"],
     ])
   func lastCallIsThatOfTheLastCommandAboutOne(_ lines: [String]) throws {
     let script = lines.map { line in
