@@ -7,7 +7,7 @@ package struct RuleRun {
   /// The time, in nanoseconds since 1970.
   package let now: Int64
 
-  package init(budget: Int = 20_000_000, now: Int64) {
+  package init(budget: Int = TextPattern.standardBudget, now: Int64) {
     self.budget = budget
     self.now = now
   }
@@ -27,7 +27,7 @@ extension TextPattern {
   /// - Throws: `LanguageError` if that takes too long.
   package func matches(_ text: String, _ run: inout RuleRun) throws(LanguageError) -> Bool {
     guard let isFound = isFound(in: text, budget: &run.budget) else {
-      throw LanguageError("the regular expression takes too long")
+      throw TextPattern.tooLong
     }
     return isFound
   }

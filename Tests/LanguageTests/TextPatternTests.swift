@@ -64,6 +64,15 @@ import Testing
     #expect((0..<10_000).contains(budget))
   }
 
+  @Test func searchForTheFirstMatchStopsAtBudget() throws {
+    let pattern = try TextPattern("(a?){100}b")
+    let error = #expect(throws: LanguageError.self) {
+      try pattern.firstMatch(in: String(repeating: "a", count: 100_000), budget: 10_000)
+    }
+    #expect(error?.reason == "the regular expression takes too long")
+    #expect(try pattern.firstMatch(in: "aab", budget: 10_000)?.text == "aab")
+  }
+
   @Test(arguments: [
     ("(", "missing )"), (")", "unmatched )"), ("[a", "missing ]"), ("a**+", "possessive"),
     ("*", "nothing to repeat"), (#"(a)\1"#, "backreferences"), ("(?=a)", "lookaround"),

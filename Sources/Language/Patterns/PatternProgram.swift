@@ -111,13 +111,17 @@ struct PatternProgram {
 
   /// The leftmost match in `text`, and of those that begin there the one that Perl prefers, as numbers of characters; nil if
   /// there is none.
-  func firstMatch(in text: String) -> Match? {
-    var budget = Int.max
+  ///
+  /// - Parameter budget: The number of steps that may be entered; those that were entered are subtracted.
+  /// - Throws: `LanguageError` if that takes too long.
+  func firstMatch(in text: String, budget: inout Int) throws(LanguageError) -> Match? {
+    budget -= steps.count
     var run = Run(steps)
     var before: Unicode.Scalar?
     for scalar in text.unicodeScalars {
       _ = run.enter(before: before, after: scalar, budget: &budget)
       if run.isComplete { return run.found }
+      guard budget > 0 else { throw TextPattern.tooLong }
       run.advance(over: scalar)
       before = scalar
     }

@@ -5,6 +5,10 @@
 package struct TextPattern: Sendable {
   /// The maximum number of steps of a compiled expression.
   package static let stepLimit = PatternProgram.limit
+  /// The number of steps that may be entered: less than a second.
+  package static let standardBudget = 20_000_000
+  /// The error of an expression that needs more.
+  package static let tooLong = LanguageError("the regular expression takes too long")
 
   /// The expression as written.
   package let source: String
@@ -59,8 +63,15 @@ package struct TextPattern: Sendable {
   }
 
   /// The first match in `text`, and of those that begin there the one that Perl prefers; nil if nothing matches.
-  func firstMatch(in text: String) -> Match? {
-    program.firstMatch(in: text).map {
+  ///
+  /// - Parameter budget: The number of steps that may be entered.
+  /// - Throws: `LanguageError` if it needs more.
+  func firstMatch(
+    in text: String, budget: Int = TextPattern.standardBudget
+  ) throws(LanguageError) -> Match? {
+    var budget = budget
+    let match = try program.firstMatch(in: text, budget: &budget)
+    return match.map {
       Match(text: text.scalars($0.start..<$0.end), group: $0.group.map(text.scalars))
     }
   }

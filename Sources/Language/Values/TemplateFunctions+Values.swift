@@ -17,10 +17,14 @@ extension TemplateFunctions {
   static func found(_ call: Call, _ text: JSONValue) throws(LanguageError) -> String {
     guard case .string(let text) = text else { throw call.error("\(shown(text)) is not text") }
     let pattern: TextPattern
-    do throws(LanguageError) { pattern = try TextPattern(call[1]) } catch {
+    let first: TextPattern.Match?
+    do throws(LanguageError) {
+      pattern = try TextPattern(call[1])
+      first = try pattern.firstMatch(in: text)
+    } catch {
       throw call.error(error.reason, hint: error.hint)
     }
-    guard let match = pattern.firstMatch(in: text) else {
+    guard let match = first else {
       throw call.error("\(shown(.string(text))) has no match of \(pattern.source)")
     }
     guard pattern.hasGroup else { return match.text }
