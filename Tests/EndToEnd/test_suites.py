@@ -516,6 +516,10 @@ def test_replay_names_how_to_record(rpcurl, grpc_server, tmp_path):
         (_, _, test, _, _) = replay(call % "Eve" + check)
         (failure,) = test["steps"][0]["failures"]
         assert failure["hint"] == again and "has no response to demo.v1.Demo/Hello" in failure["got"], failure
+    # The same in the setup and in the teardown.
+    for text in ['call Hello {"name":"Eve"}\n' + call % "Ada", call % "Ada" + 'teardown\ncall Hello {"name":"Eve"}\n']:
+        (error,) = replay(text)[-2]["errors"]
+        assert error["hint"] == again and "has no response to demo.v1.Demo/Hello" in error["why"], error
     # Its schema lacks a method.
     (_, end, _) = replay(call % "Ada" + "call Another\n")
     assert end["errors"][0]["why"] == "not found in the schema" and again in end["errors"][0]["hint"], end

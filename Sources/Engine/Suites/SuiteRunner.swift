@@ -150,7 +150,8 @@ final class SuiteRunner {
   private func problem(_ failure: StepRun.Failed) -> SuiteError {
     SuiteError(
       line: failure.place.file == file.path ? failure.place.line : line, what: secrets.apply(failure.check),
-      why: secrets.apply("expected \(failure.expected), got \(failure.got)"))
+      why: secrets.apply("expected \(failure.expected), got \(failure.got)"),
+      hint: failure.hint.map(secrets.apply))
   }
 
   // MARK: Tests
