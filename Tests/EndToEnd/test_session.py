@@ -271,6 +271,14 @@ def test_receive_ends_when_the_stream_does(rpcurl, grpc_server):
     assert result.err == "rpcurl: Count[1]: the stream ended before the response arrived\n"
 
 
+def test_responses_that_are_not_kept_do_not_displace_ended_streams(rpcurl, grpc_server):
+    """Of 72 MB of responses, the first one and the last one are kept; 64 MiB of ended streams are."""
+    text = json.dumps({"text": "x" * 9_000_000})
+    lines = ['open Count {"from":1,"to":2}', "receive 2", "wait", "open Chat", *[text, "receive"] * 8, "close", "wait"]
+    result = run(rpcurl, grpc_server.url, lines=[*lines, "expect stream 1 last .number == 2", "expect stream 2 count == 8"])
+    assert (result.code, result.err) == (0, "")
+
+
 def test_termination_ends_it(prompt, grpc_server):
     session = prompt(grpc_server.url)
     session.type("open Chat", '{"text":"a"}')

@@ -28,7 +28,7 @@ package final class SessionStream {
   private var isStepped = false
   /// The responses that checks look at: the first ones, and the last one.
   private var kept: [SessionMessage] = []
-  fileprivate private(set) var keptBytes = 0
+  private var keptBytes = 0
   private var last: SessionMessage?
   /// The record of the call.
   package var saved: SavedCall?
@@ -68,10 +68,20 @@ package final class SessionStream {
 
   private func keep(_ message: SessionMessage) {
     last = message
-    if case .bytes(let bytes, _, _) = message { keptBytes += bytes.count }
-    guard kept.count < Self.keptLimit.count, keptBytes <= Self.keptLimit.bytes else { return }
+    // After one that is not kept, none is: they are found by their numbers.
+    guard kept.count == received - 1, kept.count < Self.keptLimit.count,
+      keptBytes + Self.size(of: message) <= Self.keptLimit.bytes
+    else { return }
     kept.append(message)
+    keptBytes += Self.size(of: message)
   }
+
+  private static func size(of message: SessionMessage) -> Int {
+    if case .bytes(let bytes, _, _) = message { bytes.count } else { 0 }
+  }
+
+  /// The bytes of the responses that checks can look at.
+  fileprivate var heldBytes: Int { keptBytes + (kept.count < received ? last.map(Self.size) ?? 0 : 0) }
 
   /// The number of responses that commands see.
   package var seen: Int { isStepped ? min(awaited, received) : received }
@@ -236,7 +246,7 @@ package struct SessionStreams {
     open.removeAll(where: \.isDone)
     ended += done
     while ended.count > Self.endedLimit.count
-      || ended.count > 1 && ended.reduce(0, { $0 + $1.keptBytes }) > Self.endedLimit.bytes
+      || ended.count > 1 && ended.reduce(0, { $0 + $1.heldBytes }) > Self.endedLimit.bytes
     {
       ended.removeFirst()
     }
