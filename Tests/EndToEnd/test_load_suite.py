@@ -133,6 +133,15 @@ def test_text_and_page(rpcurl, suite, tmp_path):
     assert len((tmp_path / "raw").read_text().splitlines()) == 10
 
 
+def test_report_of_another_suite_is_not_compared(load, suite, tmp_path):
+    path = suite(SUITE)
+    (tmp_path / "old.json").write_text(load(path, "--requests", 5, "--jobs", 1)[0].out)
+    other = path.rename(tmp_path / "other.rpcurl")
+    result, report = load(other, "--requests", 5, "--jobs", 1, "--compare", tmp_path / "old.json")
+    error = f"rpcurl: --compare {tmp_path}/old.json: a run of the suite shop.rpcurl, not of the suite other.rpcurl\n"
+    assert (result.code, report) == (4, None) and result.err.startswith(error), result.err
+
+
 def test_command_of_the_report_has_no_secrets(load, suite):
     options = ["--requests", 5, "--jobs", 1, "-H", "x-api-key: 5ecret", "--var", "token=t0ken", "--tag", "branch=main"]
     result, report = load(suite(SUITE), *options)

@@ -34,7 +34,7 @@ package struct LoadCommand {
   package func run(on console: Console) throws {
     let clients = ClientSource(console, arguments)
     if let suite {
-      let baseline = try baseline("suite", waitLimit: nil)
+      let baseline = try baseline(LoadBaseline.subject("suite", of: suite.path), waitLimit: nil)
       let result = try LoadTests(suite, options, seed: seed, clients: clients).run()
       return try report(result, baseline, on: console)
     }
@@ -61,7 +61,9 @@ package struct LoadCommand {
   }
 
   /// Reads the run with which one is compared, before that is made.
-  private func baseline(_ method: String, waitLimit: Duration?) throws(Failure) -> LoadBaseline? {
+  ///
+  /// - Parameter subject: What the run is of.
+  private func baseline(_ subject: String, waitLimit: Duration?) throws(Failure) -> LoadBaseline? {
     guard let path = options.comparedPath else { return nil }
     let option = "--compare \(path)"
     let bytes: [UInt8]
@@ -79,7 +81,7 @@ package struct LoadCommand {
     } catch {
       throw Failure(.input, option, error.reason, hint: error.hint)
     }
-    if let obstacle = baseline.obstacle(to: method, options.shape.text(connections: options.connections)) {
+    if let obstacle = baseline.obstacle(to: subject, options.shape.text(connections: options.connections)) {
       throw Failure(.input, option, TerminalText.escape(obstacle))
     }
     return baseline

@@ -23,7 +23,8 @@ package struct LoadBaseline {
   private let name: String
   private let latencies: Latencies
   private let errors: FisherTest.Share
-  private let method: String
+  /// What was run.
+  private let subject: String
   private let load: String
 
   /// Reads a report.
@@ -38,7 +39,9 @@ package struct LoadBaseline {
     else {
       throw LanguageError("not a report of a load", hint: "write one with rpcurl load --format json")
     }
-    (self.name, self.method, self.load) = (name, method, load)
+    let target = if case .string(let target)? = report["target"] { target } else { "" }
+    (self.name, self.load) = (name, load)
+    subject = Self.subject(method, of: target)
     self.errors = (errors, calls + missed)
     var latencies: Latencies = []
     var total: Int64 = 0
@@ -61,9 +64,19 @@ package struct LoadBaseline {
     return number
   }
 
+  /// What a run is of: a method, or a suite, by the name of its file. The file may be in another folder, as in another clone.
+  ///
+  /// - Parameters:
+  ///   - method: The method; `suite` for a suite.
+  ///   - target: The server, or the path of the suite.
+  package static func subject(_ method: String, of target: String) -> String {
+    guard method == "suite" else { return method }
+    return "the suite \(target.split(separator: "/").last ?? "")"
+  }
+
   /// Why a run cannot be compared with it; nil if it can.
-  package func obstacle(to method: String, _ load: String) -> String? {
-    guard method == self.method else { return "a run of \(self.method), not of \(method)" }
+  package func obstacle(to subject: String, _ load: String) -> String? {
+    guard subject == self.subject else { return "a run of \(self.subject), not of \(subject)" }
     return load == self.load ? nil : "a run of another load: \(self.load); this one is \(load)"
   }
 

@@ -73,6 +73,20 @@ struct LoadBaselineTests {
         == "a run of another load: closed loop, 4 at a time; this one is closed loop, 5 at a time")
   }
 
+  @Test func anotherSuiteIsNotCompared() throws {
+    let text =
+      #"{"target":"load/shop.rpcurl","method":"suite","load":"l","calls":1,"errors":0,"not_started":0,"#
+      + #""histogram_ns":[[1,1]]}"#
+    let baseline = try LoadBaseline(JSONValue(parsing: Array(text.utf8)), named: "old.json")
+    #expect(baseline.obstacle(to: LoadBaseline.subject("suite", of: "/clone/shop.rpcurl"), "l") == nil)
+    #expect(
+      baseline.obstacle(to: LoadBaseline.subject("suite", of: "load/other.rpcurl"), "l")
+        == "a run of the suite shop.rpcurl, not of the suite other.rpcurl")
+    #expect(
+      baseline.obstacle(to: LoadBaseline.subject("a.B/C", of: "h:1"), "l")
+        == "a run of the suite shop.rpcurl, not of a.B/C")
+  }
+
   @Test(
     arguments: [
       (#"{}"#, "not a report of a load"), (#"[1]"#, "not a report of a load"),

@@ -57,9 +57,9 @@ extension OptionTable {
     Option(
       .compareLoad, "--compare", .text, "OLD", .own, .load,
       "Exit with 8 if the run is slower than an earlier one, or has more errors.",
-      "OLD is a report of --format json, of the same method and load. p50, p90, p99 and errors are compared by Fisher's exact "
-        + "test: more calls than chance explains failed, or took longer than the percentile of both runs together. A percentile "
-        + "must also be greater by 5%.",
+      "OLD is a report of --format json, of the same method or suite, and of the same load. p50, p90, p99 and errors are "
+        + "compared by Fisher's exact test: more calls than chance explains failed, or took longer than the percentile of both "
+        + "runs together. A percentile must also be greater by 5%.",
       example: "rpcurl load --compare old.json --requests 5000 https://demo.example demo.v1.Demo/Hello",
       isConfigurable: false, completion: "file"),
     Option(
