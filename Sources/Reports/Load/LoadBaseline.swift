@@ -19,7 +19,7 @@ package struct LoadBaseline {
   /// The numbers of calls with each latency in nanoseconds.
   private typealias Latencies = [(value: Int64, count: Int64)]
 
-  /// The name of the file.
+  /// The name of the file, without control characters: reports are shown on terminals.
   private let name: String
   private let latencies: Latencies
   private let errors: FisherTest.Share
@@ -40,7 +40,7 @@ package struct LoadBaseline {
       throw LanguageError("not a report of a load", hint: "write one with rpcurl load --format json")
     }
     let target = if case .string(let target)? = report["target"] { target } else { "" }
-    (self.name, self.load) = (name, load)
+    (self.name, self.load) = (TerminalText.escape(name), load)
     subject = Self.subject(method, of: target)
     self.errors = (errors, calls + missed)
     var latencies: Latencies = []

@@ -4,7 +4,7 @@ import RPCurlBase
 extension LoadReport {
   /// The table.
   package func text(_ results: [LoadThreshold.Result]) -> String {
-    var text = "\(method) at \(target)\n\(load)"
+    var text = "\(method) at \(escape(target))\n\(load)"
     if isInterrupted { text += ", interrupted" }
     text += "\n\(([run.time, run.version] + run.tags.map { escape($0.text) }).joined(separator: ", "))\n\n"
     var rows = [

@@ -36,6 +36,12 @@ struct LoadBaselineTests {
     #expect(results[3].measured == "1.793 %, was 1.793 % (+0.0 %), p = 1.0000")
   }
 
+  @Test func nameOfTheFileDoesNotControlTheTerminal() throws {
+    let report = report([10])
+    let baseline = try LoadBaseline(JSONValue(parsing: report.json([])), named: "a\u{1B}[2J\n.json")
+    #expect(baseline.results(report)[0].condition == #"p50 <= a\u{1B}[2J\n.json"#)
+  }
+
   @Test func slowerPercentilesFail() throws {
     let old = report((0..<1000).map { $0 % 100 + 100 })
     // All calls by a tenth; the slowest 20 % only; the slowest 2 % only; all, by a 50th; none.
