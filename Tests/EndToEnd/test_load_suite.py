@@ -1,6 +1,7 @@
 """`rpcurl load SUITE`: the tests of a suite as the steps of a load."""
 
 import json
+import shlex
 import signal
 
 import pytest
@@ -148,6 +149,14 @@ def test_command_of_the_report_has_no_secrets(load, suite):
     assert result.code == 0 and "5ecret" not in result.out and "t0ken" not in result.out
     assert report["tags"] == {"branch": "main"}
     assert "# Set X_API_KEY in the environment: the value of the header x-api-key." in report["command"].splitlines()
+
+
+def test_command_of_the_report_repeats_a_suite_named_like_an_option(rpcurl, suite):
+    suite(SUITE).rename(rpcurl.home / "-v.rpcurl")
+    result = rpcurl("load", "--format", "json", "--requests", 5, "--jobs", 1, "--", "-v.rpcurl").succeeds()
+    words = shlex.split(json.loads(result.out)["command"])
+    assert words[-2:] == ["--", "-v.rpcurl"]
+    assert json.loads(rpcurl(*words[1:]).succeeds().out)["calls"] == 5
 
 
 def test_ctrl_c_reports_and_runs_teardowns(rpcurl, start_server, tmp_path):

@@ -84,6 +84,8 @@ package struct SuiteLoad {
       let word = secrets.value(text, of: argument.id, argument.name)
       script.add(ShellText(OptionTable[argument.id].name), word.map { ShellText($0) } ?? ShellText(text))
     }
+    // Otherwise it would be an option.
+    if path.hasPrefix("-") { script.add("--") }
     script.add(ShellText(path))
     script.add(commentsFor: secrets.placeholders)
     return script.text
