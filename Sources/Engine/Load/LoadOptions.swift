@@ -78,14 +78,19 @@ package struct LoadOptions {
     rawPath = invocation.text(.rawLatencies)
     try Failure.check(reportFiles: [htmlPath, logPath, rawPath].compactMap(\.self))
     var tags: [LoadTag] = []
+    let secretNames = try invocation.secretNames()
     for text in invocation.texts(.tag) {
-      do throws(LanguageError) {
-        let tag = try LoadTag(text)
-        tags.removeAll { $0.name == tag.name }
-        tags.append(tag)
-      } catch {
+      let tag: LoadTag
+      do throws(LanguageError) { tag = try LoadTag(text) } catch {
         throw Failure(.usage, "--tag \(text)", error.reason, hint: error.hint)
       }
+      guard invocation.has(.showSecrets) || !secretNames.contains(tag.name) else {
+        throw Failure(
+          .usage, "--tag \(tag.name)", "the name of a secret, and all reports show the values of tags",
+          hint: "use another name, or --show-secrets if the value may be shown")
+      }
+      tags.removeAll { $0.name == tag.name }
+      tags.append(tag)
     }
     self.tags = tags
     isExported = invocation.text(.exportScript) != nil

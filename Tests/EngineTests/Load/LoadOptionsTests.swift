@@ -56,6 +56,10 @@ struct LoadOptionsTests {
     #expect(try options("--tag", "a=1", "--tag", "b=2", "--tag", "a=3").tags.map(\.text) == ["b=2", "a=3"])
   }
 
+  @Test func tagWithTheNameOfASecretIsPossibleIfSecretsAreShown() throws {
+    #expect(try options("--show-secrets", "--tag", "token=x").tags.map(\.text) == ["token=x"])
+  }
+
   @Test func reportsAreFiles() throws {
     let options = try options("--html", "a", "--hdr", "b", "--raw", "c", "--format", "csv", "--export", "k6")
     #expect([options.htmlPath, options.logPath, options.rawPath] == ["a", "b", "c"])
@@ -93,6 +97,14 @@ struct LoadOptionsTests {
     (["--stages", "1s:5", "--ramp", "1s"], "--ramp", "leads from 0 to --jobs, which is 0"),
     (["--rate", "5", "--stages", "1s:5", "--jobs", "0"], "--jobs 0", "not a number from 1 to 10000"),
     (["--tag", "branch"], "--tag branch", "not NAME=VALUE"),
+    (
+      ["--tag", "api_key=x"], "--tag api_key",
+      "the name of a secret, and all reports show the values of tags"
+    ),
+    (
+      ["--redact", "build", "--tag", "build=x"], "--tag build",
+      "the name of a secret, and all reports show the values of tags"
+    ),
     (["--threshold", "p99<1s,x"], "--threshold x", "missing comparison: ==, !=, <, <=, > or >="),
   ])
   func rejectsInvalidValues(words: [String], what: String, why: String) {

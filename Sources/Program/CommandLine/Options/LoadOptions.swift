@@ -65,7 +65,8 @@ extension OptionTable {
     Option(
       .tag, "--tag", .text, "NAME=VALUE", .own, .load,
       "Name the run in all reports; may repeat.",
-      "All reports also have the time, the version and the command, without secrets.",
+      "A name of a secret, such as token, is an error without --show-secrets: reports show the value. All reports also have "
+        + "the time, the version and the command, without secrets.",
       example: "rpcurl load --tag branch=main --format json https://demo.example demo.v1.Demo/Hello",
       expressed: .k6, repeats: true, isConfigurable: false),
     Option(
