@@ -122,6 +122,17 @@ struct WrittenSecretsTests {
     #expect(words.map { $0.placeholder?.name } == [nil, "RPCURL_BEARER", nil, nil, nil, nil, nil, nil])
   }
 
+  @Test(
+    arguments: [
+      ("cfg={\"password\":\"x\"}", "CFG"), ("a=[{\"b\":{\"apiKey\":1}}]", "A"), ("url=https://u:x@h/", "URL"),
+      ("cfg={\"urls\":[\"http://h\",\"http://u:x@h\"]}", "CFG"), ("mail=ada@h.example", nil),
+      ("cfg={\"name\":\"password\"}", nil), ("url=https://h/a@b", nil), ("password=@file", nil),
+    ] as [(String, String?)])
+  func replacesSecretsWithinVariables(value: String, name: String?) {
+    var secrets = WrittenSecrets(separates: true)
+    #expect(secrets.words(["--var", value]).last?.placeholder?.name == name)
+  }
+
   // MARK: Lines of the history
 
   @Test(arguments: [

@@ -3,6 +3,7 @@ import RPCurlInterceptors
 import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf
+import RPCurlProtocols
 
 /// Replaces the credentials in what a user has written by environment variables: in values of options, settings of
 /// interceptors, and lines of sessions.
@@ -90,7 +91,7 @@ package struct WrittenSecrets {
   /// Replaces the secret in an attribute `KEY=VALUE`.
   package mutating func attribute(_ text: String) -> Word { named(text, "=", "attribute") }
 
-  /// Replaces the value after a separator, if the name before it is that of a secret.
+  /// Replaces the value after a separator, if the name before it is that of a secret, or if a variable has a secret in its value.
   ///
   /// - Parameters:
   ///   - kind: What the text is, such as `header`.
@@ -100,7 +101,7 @@ package struct WrittenSecrets {
   ) -> Word {
     let plain = Word(before: text, placeholder: nil)
     guard !showsSecrets, case (let name, let rest?) = text.parted(at: separator),
-      names.contains(name)
+      names.contains(name) || kind == "variable" && hasSecret(variable: rest)
     else { return plain }
     let value = blanks ? rest.droppingScalars { $0 == " " } : rest
     guard blanks || !value.isEmpty && !(kind == "variable" && WholeValue.isElsewhere(value)) else {
@@ -109,6 +110,23 @@ package struct WrittenSecrets {
     return Word(
       before: "\(name)\(separator)\(blanks ? " " : "")",
       placeholder: placeholder(String(name), "the value of the \(kind) \(name)", for: String(value)))
+  }
+
+  /// Whether the value of a variable is a URL with credentials, or JSON in which one is or in which a member has the name of a
+  /// secret.
+  private func hasSecret(variable value: Substring) -> Bool {
+    let text = String(value)
+    guard text.withoutUserInfo == text else { return true }
+    return (try? JSONValue(parsing: Array(text.utf8))).map { hasSecret(in: $0) } ?? false
+  }
+
+  private func hasSecret(in json: JSONValue) -> Bool {
+    switch json {
+    case .object(let members): members.contains { names.contains($0.name) || hasSecret(in: $0.value) }
+    case .array(let elements): elements.contains { hasSecret(in: $0) }
+    case .string(let text): text.withoutUserInfo != text
+    case .null, .bool, .number: false
+    }
   }
 
   /// Replaces secrets in an interceptor `NAME[,KEY=VALUE…]` by `env:NAME`.
