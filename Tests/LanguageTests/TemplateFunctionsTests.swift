@@ -36,7 +36,17 @@ import Testing
     ("${toInt('42')}", "42"), ("${toInt(-7)}", "-7"),
     ("${toInt('18446744073709551615')}", "18446744073709551615"),
     ("${toInt('1e3')}", "1000"), ("${toInt(2.0)}", "2"), ("${toInt('007')}", "7"),
+    ("${toInt('9007199254740993.0')}", "9007199254740993"), ("${toInt(-0.0)}", "0"),
+    ("${toInt('18446744073709551615.00e0')}", "18446744073709551615"), ("${toInt('+1.50e1')}", "15"),
+    ("${toInt('1200E-2')}", "12"), ("${toInt('0.0e-9')}", "0"),
     ("${sort([3,1.5,-2])}", "[-2,1.5,3]"),
+    (
+      "${sort([\"NaN\",\"1\",\"nan\",\"-1\",\"Infinity\"])}",
+      "[\"-1\",\"1\",\"Infinity\",\"NaN\",\"nan\"]"
+    ),
+    ("${sort([\"Infinity\",\"1\",\"-Infinity\"])}", "[\"-Infinity\",\"1\",\"Infinity\"]"),
+    ("${sort([\"7\",\"0x8\"])}", "[\"0x8\",\"7\"]"),
+    ("${sort([9007199254740993,9007199254740992.0])}", "[9007199254740992.0,9007199254740993]"),
     ("${sort([\"10\",\"9\",8])}", "[8,\"9\",\"10\"]"),
     ("${sort([\"10\",\"9\",\"x\"])}", "[\"10\",\"9\",\"x\"]"),
     ("${sort([])}", "[]"), ("${sort([\"b\",\"B\",\"é\",\"a\"])}", "[\"B\",\"a\",\"b\",\"é\"]"),
@@ -64,6 +74,10 @@ import Testing
     ("${count('abc')}", "count(): \"abc\" is not a list or an object"),
     ("${count(null)}", "count(): null is not a list or an object"),
     ("${toInt('4.5')}", "toInt(): \"4.5\" is not a whole number of 64 bits"),
+    ("${toInt('0x1p3')}", "toInt(): \"0x1p3\" is not a whole number of 64 bits"),
+    ("${toInt('1e999')}", "toInt(): \"1e999\" is not a whole number of 64 bits"),
+    ("${toInt('1e-1')}", "toInt(): \"1e-1\" is not a whole number of 64 bits"),
+    ("${toInt('1.')}", "toInt(): \"1.\" is not a whole number of 64 bits"),
     ("${toInt('')}", "toInt(): \"\" is not a whole number of 64 bits"),
     ("${toInt(true)}", "toInt(): true is not a whole number of 64 bits"),
     (

@@ -50,15 +50,56 @@ extension TemplateFunctions {
   static func integer(_ call: Call, _ value: JSONValue) throws(LanguageError) -> String {
     switch value {
     case .number, .string:
-      // With a fraction of zero or an exponent it is whole too.
-      if let number = Int128(call[0]) ?? Double(call[0]).flatMap(Int128.init(exactly:)),
-        number >= Int128(Int64.min), number <= Int128(UInt64.max)
-      {
+      if let number = whole(call[0]), number >= Int128(Int64.min), number <= Int128(UInt64.max) {
         return String(number)
       }
     case .null, .bool, .array, .object: break
     }
     throw call.error("\(shown(value)) is not a whole number of 64 bits")
+  }
+
+  /// The whole number that a decimal is, without rounding; nil for other text. With a fraction of zero or an exponent, it is
+  /// whole too.
+  private static func whole(_ text: String) -> Int128? {
+    var rest = Array(text.utf8)[...]
+    let isNegative = rest.first == UInt8(ascii: "-")
+    if isNegative || rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+    let mantissa = rest.prefix { $0 != UInt8(ascii: "e") && $0 != UInt8(ascii: "E") }
+    var exponent = 0
+    if mantissa.count < rest.count {
+      let written = String(decoding: rest.dropFirst(mantissa.count + 1), as: UTF8.self)
+      guard let number = Int(written), (-1_000_000...1_000_000).contains(number) else { return nil }
+      exponent = number
+    }
+    let zero = UInt8(ascii: "0")
+    let parts = mantissa.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+    let areDigits = parts.allSatisfy { part in
+      !part.isEmpty && part.allSatisfy { (zero...UInt8(ascii: "9")).contains($0) }
+    }
+    guard areDigits else { return nil }
+    var digits = Array(parts.joined())
+    guard digits.contains(where: { $0 != zero }) else { return 0 }
+    // The number of digits after the point; a negative one is a number of further zeros.
+    var places = (parts.count == 2 ? parts[1].count : 0) - exponent
+    while places > 0, digits.last == zero {
+      digits.removeLast()
+      places -= 1
+    }
+    // More zeros than Int128 has digits are too many.
+    guard (-40...0).contains(places) else { return nil }
+    digits += Array(repeating: zero, count: -places)
+    return Int128((isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self))
+  }
+
+  /// The number that a text is, as one with an order; nil for other text. NaN is text, since it has no order, and so are
+  /// hexadecimal digits, which JSON does not have.
+  private static func ordered(_ text: String) -> ComparableValue? {
+    if let number = whole(text) { return .integer(number) }
+    guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }),
+      let value = ComparableValue(number: text)
+    else { return nil }
+    if case .real(let number) = value, number.isNaN { return nil }
+    return value
   }
 
   /// The elements of a list in ascending order: numbers, or text by its characters. Text that is a number is one if all
@@ -67,7 +108,7 @@ extension TemplateFunctions {
     guard case .array(let elements) = value else { throw call.error("\(shown(value)) is not a list") }
     let numbers = elements.compactMap { element -> ComparableValue? in
       switch element {
-      case .number(let text), .string(let text): ComparableValue(number: text)
+      case .number(let text), .string(let text): ordered(text)
       case .null, .bool, .array, .object: nil
       }
     }
