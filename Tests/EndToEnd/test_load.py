@@ -132,7 +132,8 @@ def test_stages_change_the_rate(load, start_server, tmp_path):
         f"localhost:{server.port}", HELLO, "--rate", 20, "--ramp", "500ms", "--warm-up", "500ms", "--stages",
         "1s:60,0s:100,500ms:100,500ms:0", "--raw", raw).succeeds().report  # fmt: skip
     # The means of the rates at both ends of each stage: 40, 100 and 50 in a second.
-    assert {part["name"]: part["calls"] for part in report["stages"]} == {"1s:60": 40, "0.5s:100": 50, "0.5s:0": 25}
+    stages = {part["name"]: (part["start_seconds"], part["calls"]) for part in report["stages"]}
+    assert stages == {"1s:60": (0, 40), "0.5s:100": (1, 50), "0.5s:0": (1.5, 25)}
     assert (report["calls"], report["errors"], report["not_started"], "intended_rate" in report) == (115, 0, 0, False)
     assert received(server, HELLO) == 5 + 10 + 115
     latencies = [int(line) / 1e6 for line in raw.read_text().splitlines()]
@@ -149,7 +150,8 @@ def test_stages_change_the_calls_that_run(load, start_server):
         data='{"milliseconds":60000}').report  # fmt: skip
     assert (report["jobs"], report["loop"]) == (7, "closed")
     assert report["statuses"] == [{"status": "unfinished", "calls": 7}] and received(server, DELAY) == 7
-    assert [(part["name"], part["calls"]) for part in report["stages"]] == [("0.4s:3", 3), ("1s:7", 4), ("0.1s:0", 0)]
+    stages = [(part["name"], part["start_seconds"], part["calls"]) for part in report["stages"]]
+    assert stages == [("0.4s:3", 0, 3), ("1s:7", 0.4, 4), ("0.1s:0", 1.4, 0)]
 
 
 @pytest.mark.parametrize("requests", [1, 3, 4])

@@ -17,8 +17,8 @@ final class LoadMeasurement {
   private let tags: [LoadTag]
   private let command: String
   private(set) var statistics: LoadStatistics
-  /// Those of each stage, with the time of its end; empty if the level does not change.
-  private var stages: [(end: Duration, name: String, statistics: LoadStatistics)] = []
+  /// Those of each stage, with the times of its start and its end; empty if the level does not change.
+  private var stages: [(start: Duration, end: Duration, name: String, statistics: LoadStatistics)] = []
 
   /// - Throws: `Failure` if the file of `--raw` cannot be written.
   init(_ options: LoadOptions, waitLimit: Duration?) throws(Failure) {
@@ -29,7 +29,7 @@ final class LoadMeasurement {
     var end = shape.leadTime
     for stage in shape.stages {
       guard let duration = stage.duration, duration > .zero else { continue }
-      stages.append((end + duration, stage.text, LoadStatistics(from: end)))
+      stages.append((end, end + duration, stage.text, LoadStatistics(from: end)))
       end += duration
     }
   }
@@ -69,7 +69,11 @@ final class LoadMeasurement {
       target: target, method: method, shape: shape, connections: connections, statistics: statistics,
       missed: engine.schedule.missed(at: engine.end), end: engine.end, isInterrupted: engine.isInterrupted,
       run: run)
-    report.stages = stages.map { LoadReport.Part(name: $0.name, statistics: $0.statistics) }
+    report.stages = stages.map { stage in
+      var part = LoadReport.Part(name: stage.name, statistics: stage.statistics)
+      part.start = stage.start - shape.leadTime
+      return part
+    }
     return LoadResult(report: report, problem: problem)
   }
 }

@@ -73,6 +73,7 @@ extension LoadReport {
     let latencies = part.statistics.latencies
     var object = JSONObject()
     object.add("name", part.name)
+    if let start = part.start { object.add("start_seconds", raw: Decimal.seconds(start)) }
     object.add("calls", part.statistics.calls)
     object.add("errors", part.statistics.errors)
     for percentile in latencies.total == 0 ? [] : percentiles {

@@ -55,7 +55,8 @@ extension LoadReport {
     let (statistics, latencies) = (part.statistics, part.statistics.latencies)
     let quantile = { Decimal.milliseconds(latencies.quantile($0)) }
     let times = latencies.total == 0 ? [] : ["p50 \(quantile(50)) ms", "p99 \(quantile(99)) ms"]
-    return [escape(part.name), "\(statistics.calls)", "\(statistics.errors) failed"] + times
+    let start = part.start.map { ["from \(Decimal.short($0 / .seconds(1))) s"] } ?? []
+    return [escape(part.name)] + start + ["\(statistics.calls)", "\(statistics.errors) failed"] + times
   }
 
   private func traffic(_ messages: Int, _ bytes: Int) -> String {

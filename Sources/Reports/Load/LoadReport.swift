@@ -47,9 +47,11 @@ package struct LoadReport {
 
   /// What was measured of a part of the calls.
   package struct Part {
-    /// The name of the test or method.
+    /// The name of the stage, test, method or address.
     package let name: String
     package let statistics: LoadStatistics
+    /// When a stage began, as time since the start of the measured part; nil for other parts.
+    package var start: Duration?
 
     /// Makes a part.
     package init(name: String, statistics: LoadStatistics) {

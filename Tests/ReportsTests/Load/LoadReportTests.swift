@@ -127,6 +127,28 @@ struct LoadReportTests {
     #expect(LoadPage(report, []).html.contains("<h2>By stage</h2>"))
   }
 
+  @Test func stagesHaveTheirStarts() {
+    var report = LoadThresholdTests.report(errors: 0, calls: 4, missed: 0)
+    report.stages = [0, 200].map { start in
+      var stage = LoadReport.Part(name: "0.2s:5", statistics: report.statistics)
+      stage.start = .milliseconds(start)
+      return stage
+    }
+    #expect(
+      report.text([]).contains(
+        """
+
+        stages
+          0.2s:5  from 0 s    4  0 failed  p50 2.001 ms  p99 4.002 ms
+          0.2s:5  from 0.2 s  4  0 failed  p50 2.001 ms  p99 4.002 ms
+
+        """))
+    let json = String(decoding: report.json([]), as: UTF8.self)
+    #expect(json.contains(#""stages":[{"name":"0.2s:5","start_seconds":0.000,"calls":4,"#))
+    #expect(json.contains(#"{"name":"0.2s:5","start_seconds":0.200,"calls":4,"#))
+    #expect(LoadPage(report, []).html.contains("<td>0.2s:5</td><td>from 0.2 s</td><td>4</td>"))
+  }
+
   @Test func progressIsOneLine() {
     let report = LoadThresholdTests.report()
     let shape = LoadShape(.closed, at: 1, warmUp: .seconds(2), duration: nil)
