@@ -126,7 +126,7 @@ package struct LoadOptions {
         guard stage.level == stage.level.rounded(), stage.level <= Double(mostJobs) else {
           throw Failure(
             .usage, "--stages \(stage.text)", "not a number of calls at a time from 0 to \(mostJobs)",
-            hint: "a target is a rate with --rate, which the first stage begins with: --rate 0")
+            hint: "--rate 0 makes targets calls per second, and the first stage begin at 0")
         }
       } else if !Self.isRate(stage.level) {
         throw Failure(
@@ -162,8 +162,13 @@ package struct LoadOptions {
     do throws(LanguageError) { stages = try LoadShape.Stage.list(text) } catch {
       throw Failure(.usage, "--stages \(text)", error.reason, hint: error.hint)
     }
-    guard stages.count <= Self.mostStages, stages.contains(where: { ($0.duration ?? .zero) > .zero }) else {
-      throw Failure(.usage, "--stages", "not 1 to \(Self.mostStages) stages, of which one has a duration")
+    guard stages.count <= Self.mostStages else {
+      throw Failure(.usage, "--stages", "\(stages.count) stages, more than \(Self.mostStages)")
+    }
+    guard stages.contains(where: { ($0.duration ?? .zero) > .zero }) else {
+      throw Failure(
+        .usage, "--stages \(text)", "all stages last 0s, so no call would be made",
+        hint: "0s:200,1m:200 changes the load to 200 at once, and keeps it for a minute")
     }
     return stages
   }

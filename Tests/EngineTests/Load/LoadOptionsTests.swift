@@ -66,6 +66,15 @@ struct LoadOptionsTests {
     #expect(options.format == .csv && options.isExported)
   }
 
+  @Test func hintsNameWhatChangesTheStages() {
+    func hint(_ stages: String) -> String? {
+      let failure = #expect(throws: Failure.self) { try options("--stages", stages) }
+      return failure?.message?.hint
+    }
+    #expect(hint("30s:1.5") == "--rate 0 makes targets calls per second, and the first stage begin at 0")
+    #expect(hint("0s:5") == "0s:200,1m:200 changes the load to 200 at once, and keeps it for a minute")
+  }
+
   @Test(arguments: [
     (["--rate", "many"], "--rate many", "not a number of calls per second from 0.001 to 1000000"),
     (["--rate", "nan"], "--rate nan", "not a number of calls per second from 0.001 to 1000000"),
@@ -88,7 +97,11 @@ struct LoadOptionsTests {
       ["--rate", "5", "--stages", "1m:1000001"], "--stages 60s:1000001",
       "not a number of calls per second: 0, or from 0.001 to 1000000"
     ),
-    (["--stages", "0s:5"], "--stages", "not 1 to 100 stages, of which one has a duration"),
+    (["--stages", "0s:5"], "--stages 0s:5", "all stages last 0s, so no call would be made"),
+    (
+      ["--stages", String(repeating: "1s:1,", count: 100) + "1s:1"], "--stages",
+      "101 stages, more than 100"
+    ),
     (["--stages", "1s:0"], "--stages", "no calls: each target is 0"),
     (
       ["--stages", "1s:5", "--duration", "1s"], "--duration",
