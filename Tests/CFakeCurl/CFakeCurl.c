@@ -317,7 +317,8 @@ static void slist_free_all(struct curl_slist *list) {
   }
 }
 
-void fake_install(void) {
+/* Before any test: the first that uses libcurl decides which one all tests of the process use. */
+__attribute__((constructor)) void fake_install(void) {
   static const struct ccurl_functions functions = {
       .curl_global_init = global_init,
       .curl_version = version_words,
