@@ -49,7 +49,7 @@ INSTALLED := \
   $(foreach file,$(call files-of,Plugins/ScriptKit/examples),$(file):share/doc/rpcurl/examples/scripts/$(notdir $(file))) \
   docs/rpcurl.tmLanguage.json:share/rpcurl/rpcurl.tmLanguage.json \
   $(foreach file,$(call files-of,$(EXAMPLES:%=Plugins/%)),$(file):$(file:Plugins/%=share/doc/rpcurl/examples/%)) \
-  $(foreach file,README.md CHANGELOG.md LICENSE docs/session.svg docs/proxy.svg,$(file):share/doc/rpcurl/$(file))
+  $(foreach file,README.md CHANGELOG.md LICENSE docs/COMPARISON.md docs/session.svg docs/proxy.svg,$(file):share/doc/rpcurl/$(file))
 
 # The listening side is built too, which a build of the sources alone does without.
 export RPCURL_SERVER := 1
