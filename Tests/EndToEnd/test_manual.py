@@ -159,4 +159,4 @@ def test_commands_of_a_session_are_in_its_page(rpcurl):
     items = " ".join(re.findall(r"^\.It (.*)$", page, re.M))
     named = {word for words in re.findall(r"Cm ((?:[a-z]+(?: , )?)+)", items) for word in words.split(" , ")}
     # Not commands: words that follow one. `!` and `|` have their paragraph.
-    assert named - {"load", "reload", "off", "every"} == {line.split()[0] for line in lines} - {"!COMMAND"}
+    assert named - {"load", "reload", "off", "every", "stream"} == {line.split()[0] for line in lines} - {"!COMMAND"}
