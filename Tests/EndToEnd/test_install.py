@@ -19,6 +19,7 @@ PLACES = {
     "share/bash-completion/completions/rpcurl",
     "share/doc/rpcurl/CHANGELOG.md",
     "share/doc/rpcurl/LICENSE",
+    "share/doc/rpcurl/docs/COMPARISON.md",
     "share/doc/rpcurl/README.md",
     "share/doc/rpcurl/docs/proxy.svg",
     "share/doc/rpcurl/docs/session.svg",
