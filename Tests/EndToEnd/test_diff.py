@@ -409,7 +409,7 @@ def test_the_summary_names_few_rules(rpcurl, packages):
     (packages / "new" / "buf.yaml").write_text("version: v2\nmodules: [{path: proto}]\nbreaking:\n  use:\n" + "".join(f"    - {rule}\n" for rule in rules * 100))
     result = rpcurl("diff", "--format", "markdown", "old", "new").exits(8, err="")
     heading = f"### rpcurl diff: 2 breaking changes ({', '.join(rules[:8])} and {len(rules) - 8} more)"
-    assert result.out.splitlines()[0] == heading
+    assert result.out.splitlines()[0] == f"{heading}, 1 addition"
 
 
 def test_additions(rpcurl, place):
