@@ -148,7 +148,7 @@ def test_a_long_response_is_printed_without_a_pager(session: Callable[..., Termi
     screen = session(PAGER=pager)
     screen.send(f"{LONG}\r")
     screen.wait(lambda: screen.lines[-4:] == ["    39", "  ]", "}", "rpcurl>"], "the response")
-    screen.send('open Chat\rprint $last\r')
+    screen.send("set value = $last\ropen Chat\rprint $value\r")
     screen.wait(lambda: screen.lines[-4:] == ["    39", "  ]", "}", "● Chat[1]>"], "the value")
 
 
@@ -790,9 +790,11 @@ def test_terminals_without_cursor_control(session: Callable[..., Terminal], kind
     # Nothing is drawn again, or marked.
     screen.send("open Chat\r")
     screen.shows("* Chat[1] is open", "Chat[1]>")
-    for line, prompt in [("{", "..."), ('"text":"a"', "..."), ("}", "}")]:
+    for line, prompt in [("{", "Chat[1]> "), ('"text":"a"', "... ")]:
         screen.send(f"{line}\r")
-        screen.wait(lambda: screen.last == prompt, "the next line")
+        # The terminal would show the next line before its prompt.
+        screen.wait(lambda: screen.lines[-2:] == [f"{prompt}{line}", "..."], "the next line")
+    screen.send("}\r")
     screen.shows("Chat[1]> {", '... "text":"a"', "... }", "Chat[1]> {", '  "text": "you said: a"', "}")
     screen.send(CTRL_D)
     screen.wait(lambda: "* Chat[1] ended: ok (0), 1 response" in screen.text, "the end")
