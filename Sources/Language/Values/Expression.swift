@@ -57,7 +57,7 @@ package enum Function: String, CaseIterable, Sendable {
     }
   }
 
-  /// Throws if a call cannot have a result, whatever the values of its expressions are.
+  /// Throws if a call cannot have a result with any values of its expressions.
   func check(_ arguments: [Expression]) throws(LanguageError) {
     if case .regex = self, case .literal(.string(let pattern))? = arguments.last {
       _ = try TextPattern(pattern)
