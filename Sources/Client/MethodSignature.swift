@@ -15,7 +15,7 @@ struct MethodSignature: Sendable {
 
   /// Throws if a method has another kind or other messages.
   func check(_ method: MethodDescriptor) throws(RPCError) {
-    let name = "\(method.service)/\(method.name)"
+    let name = method.fullName
     guard method.kind == kind else {
       throw RPCError(
         .invalidArgument, "\(name) is a method of the kind \(method.kind.rawValue), not \(kind.rawValue)",
@@ -41,6 +41,11 @@ extension MethodName {
     }
     self = name
   }
+}
+
+extension MethodDescriptor {
+  /// The name with that of the service.
+  var fullName: MethodName { MethodName(service: service, method: name) }
 }
 
 extension DescriptorPool {

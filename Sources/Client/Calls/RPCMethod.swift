@@ -71,7 +71,7 @@ public struct RPCMethod<Input: Sendable, Output: Sendable, Kind: MethodKind>: Se
     _ descriptor: MethodDescriptor, serialize: @escaping @Sendable (Input) throws -> [UInt8],
     parse: @escaping @Sendable ([UInt8]) throws -> Output
   ) {
-    name = MethodName(service: descriptor.service, method: descriptor.name)
+    name = descriptor.fullName
     resolve = { (_, _) in ResolvedMethod(descriptor, serialize, parse) }
   }
 }
@@ -81,7 +81,7 @@ extension RPCMethod where Input == FieldValue, Output == Message {
   ///
   /// - Parameter descriptor: The method, whose kind is that of the type.
   init(_ descriptor: MethodDescriptor) {
-    name = MethodName(service: descriptor.service, method: descriptor.name)
+    name = descriptor.fullName
     resolve = { (_, codec) in ResolvedMethod(descriptor, codec: codec) }
   }
 }
@@ -151,7 +151,7 @@ extension ResolvedMethod {
           return .bytes(try serialize(message))
         } catch {
           throw RPCError(thrown: error)
-            ?? RPCError(.invalidArgument, "the request of \(descriptor.path): \(error)", origin: .request)
+            ?? RPCError(.invalidArgument, "the request of \(descriptor.fullName): \(error)", origin: .request)
         }
       },
       decode: { (payload) throws(RPCError) in
@@ -160,15 +160,11 @@ extension ResolvedMethod {
         } catch {
           throw RPCError(thrown: error)
             ?? RPCError(
-              .internal, "the response of \(descriptor.path) cannot be parsed: \(error)", origin: .violation)
+              .internal, "the response of \(descriptor.fullName) cannot be parsed: \(error)",
+              origin: .violation)
         }
       })
   }
-}
-
-extension MethodDescriptor {
-  /// `pkg.Service/Method`.
-  fileprivate var path: String { "\(service)/\(name)" }
 }
 
 extension ResolvedMethod where Input == FieldValue, Output == Message {
