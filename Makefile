@@ -338,7 +338,7 @@ docs-api: build-packages ## Make the archive of the libraries' API, .build/docs-
 	scripts/api --pages $(BUILD)/docs-api
 
 site: docs-api test-packages $(VENV)/.done ## Make the web site, .build/site: documents, manual and API, with a search
-	$(VENV)/bin/python -B scripts/site $(BUILD)/docs-api $(BUILD)/site
+	$(VENV)/bin/python -B scripts/site $(BUILD)/site $(BUILD)/docs-api
 
 check-docs: release test-packages ## Check that manual and completions are what the binary's definitions give
 	scripts/check-docs

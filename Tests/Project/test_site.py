@@ -19,7 +19,7 @@ def site(tmp_path_factory):
         pytest.skip("the modules of a debug build do not exist")
     directory = tmp_path_factory.mktemp("site")
     subprocess.run([ROOT / "scripts/api", "--pages", directory / "archive"], check=True)
-    command = [sys.executable, "-B", ROOT / "scripts/site", directory / "archive", directory / "pages"]
+    command = [sys.executable, "-B", ROOT / "scripts/site", directory / "pages", directory / "archive"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     return directory / "pages"
