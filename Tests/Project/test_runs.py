@@ -7,7 +7,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What tests nothing, or runs what other targets test.
 OTHERS = set(
     "help demo test quick test-all unit-test http3-libcurl echo-server debian-rust debian-go grpc-swift grpcurl spark release libcurl plugins servers bench"
-    " bench-async bench-plots counts format docs api docs-api site schemas install uninstall clean packages dist deb rpm release-check".split()
+    " bench-async bench-plots counts format docs api docs-api site schemas install uninstall clean packages dist deb rpm release-check release-files".split()
 )
 # A part of the end-to-end tests, each case of which `make test-all` runs.
 OTHERS |= {"fault-matrix"}

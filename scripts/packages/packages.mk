@@ -1,14 +1,14 @@
 # Packages, and what must hold before a release. Included by the Makefile.
 
 PACKAGES := $(BUILD)/packages
-PACKAGE_TOOLS := dpkg xz-utils rpm binutils
-PACKAGE_TEST_TOOLS := lintian debootstrap busybox-static util-linux cpio pkg-config
+PACKAGE_TOOLS := dpkg xz-utils rpm binutils openssh-client
+PACKAGE_TEST_TOOLS := lintian debootstrap busybox-static util-linux cpio pkg-config buildah shellcheck
 # The program that packages contain starts with this C library and newer ones.
 PACKAGED_GLIBC := 2.31
 PACKAGE = scripts/package --version $(VERSION) --archives $(BUILD)/rpcurl.archives --work $(BUILD)/package-work \
   $(BUILD)/package-tree $(PACKAGES)
 
-.PHONY: packages dist deb rpm package-tree package-test check-reproducible release-check
+.PHONY: packages dist deb rpm package-tree package-test check-reproducible release-check release-files
 
 packages: package-tree ## Make all packages, below .build/packages
 	@$(PACKAGE) tar libc deb rpm
@@ -49,3 +49,10 @@ release-check: ## Check what must hold before a release: all tests, sanitizers, 
 	$(MAKE) fuzz mutation-fuzz FUZZ_SECONDS=60
 	$(MAKE) sanitize-program
 	$(MAKE) sanitize-program SANITIZER=thread
+
+# The key is read by ssh-keygen only.
+release-files: ## Write all files of a release, .build/release-files: KEY=FILE (an SSH key) signs, URL=ADDRESS is where they will be
+	@test -r '$(KEY)' || { echo 'missing KEY=FILE: an SSH key, as of "ssh-keygen -t ed25519 -f FILE"' >&2; exit 1; }
+	scripts/packages/check-version $(VERSION)
+	@$(MAKE) --no-print-directory packages $(VENV)/.done
+	@$(VENV)/bin/python -B scripts/packages/release-files --version $(VERSION) --key '$(KEY)' --from '$(URL)' $(PACKAGES) $(BUILD)/release-files

@@ -1,0 +1,393 @@
+"""The files of a release: what `make release-files` writes, and what users do with it: verify, install, build an image."""
+
+import functools
+import json
+import shutil
+import sys
+import tarfile
+import threading
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from conftest import MACHINE, PACKAGES, ROOT, VERSION, System, run
+
+SCRIPT = ROOT / "scripts/packages/release-files"
+HELLO = "demo.v1.Demo/Hello"
+DOCUMENTS = "share/doc/rpcurl"
+LIST = f"{DOCUMENTS}/SHA256SUMS"
+# What install.sh needs of a system, beside one of curl and wget.
+TOOLS = "sh cat cp grep gzip id mkdir mktemp mv rm rmdir sed sha256sum tar uname".split()
+VERIFY = ["-Y", "verify", "-f", "allowed_signers", "-I", "rpcurl", "-n", "file", "-s", "SHA256SUMS.sig"]
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    file = tmp_path_factory.mktemp("key") / "release-key"
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "comment of the key", "-f", file)
+    return file
+
+
+def write(key, packages, out, check=True):
+    """Runs the script without the public key beside the private one, which it derives."""
+    copy = out.with_name("key")
+    copy.touch(0o600)
+    copy.write_text(key.read_text())
+    return run(sys.executable, SCRIPT, "--version", VERSION, "--key", copy, packages, out, check=check)
+
+
+@pytest.fixture(scope="module")
+def release(key, tmp_path_factory):
+    """The directory that is uploaded."""
+    out = tmp_path_factory.mktemp("release") / "files"
+    done = write(key, PACKAGES, out)
+    assert done.stderr == "" and done.stdout.split() == [str(file) for file in sorted(out.iterdir())]
+    return out
+
+
+def test_the_files_are_complete(release):
+    packages = {line.split("  ")[1] for line in (PACKAGES / "SHA256SUMS").read_text().splitlines()}
+    bills = {f"{name.removesuffix('.tar.gz')}.spdx.json" for name in packages if name.endswith(".tar.gz")}
+    others = {"install.sh", "Containerfile", f"rpcurl-{VERSION}-html.tar.gz"}
+    listed = {line.split("  ")[1] for line in (release / "SHA256SUMS").read_text().splitlines()}
+    assert listed == packages | bills | others and len(bills) >= 2
+    assert {file.name for file in release.iterdir()} == listed | {"SHA256SUMS", "SHA256SUMS.sig", "allowed_signers"}
+    run("sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS", cwd=release)
+
+
+def test_the_signature_is_that_of_the_checksums(release):
+    sums = (release / "SHA256SUMS").read_text()
+    assert "Good \"file\" signature for rpcurl" in run("ssh-keygen", *VERIFY, cwd=release, input=sums).stdout
+    assert run("ssh-keygen", *VERIFY, cwd=release, input=sums + "\n", check=False).returncode != 0
+
+
+def test_the_key_is_in_no_file(release, key):
+    secret = [line.encode() for line in key.read_text().splitlines() if not line.startswith("-")]
+    files = {file.name: file.read_bytes() for file in release.iterdir()}
+    assert [name for name, data in files.items() if any(line in data for line in [*secret, b"comment of the key"])] == []
+
+
+def test_bills_of_materials_are_those_of_the_tarballs(release):
+    for file in release.glob("*.spdx.json"):
+        tarball = release / file.name.replace(".spdx.json", ".tar.gz")
+        with tarfile.open(tarball) as archive:
+            [bill] = [archive.extractfile(m).read() for m in archive.getmembers() if m.name.endswith("/rpcurl.spdx.json")]
+        assert file.read_bytes() == bill and json.loads(bill)["spdxVersion"] == "SPDX-2.3"
+
+
+def test_the_manual_is_there_as_html(release):
+    with tarfile.open(release / f"rpcurl-{VERSION}-html.tar.gz") as archive:
+        names = set(archive.getnames())
+        page = archive.extractfile(f"rpcurl-{VERSION}-html/manual/rpcurl-retry.7.html").read().decode()
+    assert {f"rpcurl-{VERSION}-html/manual/{page.name}.html" for page in (ROOT / "man").iterdir()} <= names
+    assert "<h1>rpcurl-retry(7)</h1>" in page and f"rpcurl-{VERSION}-html/index.html" in names
+
+
+def packed(folder, version, machine="x86_64", time=1, program="echo rpcurl"):
+    """A small package beside others in a directory, and a line of their checksums."""
+    folder.mkdir(exist_ok=True)
+    name = f"rpcurl-{version}-linux-{machine}"
+    tree = folder / name
+    for file, text in {"bin/rpcurl": f"#!/bin/sh\n{program}\n", f"{DOCUMENTS}/rpcurl.spdx.json": "{}", f"share/rpcurl/{version}/kit": ""}.items():
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        (tree / file).write_text(text)
+    (tree / "bin/rpcurl").chmod(0o755)
+    files = [str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()]
+    (tree / LIST).write_text(run("sha256sum", *files, cwd=tree).stdout)
+    run("tar", "-czf", f"{name}.tar.gz", f"--mtime=@{time}", name, cwd=folder)
+    shutil.rmtree(tree)
+    (folder / "SHA256SUMS").write_text(run("sha256sum", *(file.name for file in folder.glob("*.gz")), cwd=folder).stdout)
+    return folder / f"{name}.tar.gz"
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("version", "rpcurl-9.9.9-linux-aarch64.tar.gz: not of version"),
+        ("commit", "packages of several commits: "),
+        ("content", "the checksum is not that of"),
+        ("none", "no packages\nhint: make packages"),
+        ("key", "ssh-keygen failed"),
+    ],
+)
+def test_files_of_a_release_are_refused(key, tmp_path, fault, error):
+    packages = tmp_path / "packages"
+    if fault != "none":
+        file = packed(packages, VERSION)
+        packed(packages, "9.9.9" if fault == "version" else VERSION, "aarch64", time=2 if fault == "commit" else 1)
+    if fault == "content":
+        file.write_bytes(file.read_bytes() + b"\n")
+    if fault == "key":
+        (key := tmp_path / "no-key").write_text("none\n")
+    done = write(key, packages, tmp_path / "out", check=False)
+    assert done.returncode == 1 and error in done.stderr and not (tmp_path / "out").exists(), done
+
+
+def test_a_release_needs_a_key():
+    done = run("make", "release-files", "KEY=", cwd=ROOT, check=False)
+    assert done.returncode == 2 and done.stderr.startswith("missing KEY=FILE: an SSH key"), done
+
+
+# install.sh
+
+
+class Installer:
+    """Runs install.sh of a release with a choice of tools."""
+
+    def __init__(self, folder, release):
+        self.folder, self.release, self.prefix = folder, release, folder / "home/.local"
+        self.path = folder / "tools"
+        self.path.mkdir()
+        self.add(*TOOLS)
+
+    def add(self, *names, **scripts):
+        """Tools of this machine, and scripts in the place of others."""
+        for name in names:
+            (self.path / name).symlink_to("/bin/busybox" if name == "wget" else shutil.which(name))
+        for name, script in scripts.items():
+            (self.path / name).unlink(missing_ok=True)
+            (self.path / name).write_text(f"#!/bin/sh\n{script}\n")
+            (self.path / name).chmod(0o755)
+
+    def __call__(self, *options, source=None, script=None, check=True):
+        words = ["sh", script or self.release / "install.sh", "--prefix", self.prefix, "--from", source or self.release, *options]
+        done = run(*words, env={"PATH": str(self.path), "HOME": str(self.folder / "home")}, check=check)
+        assert list(self.folder.rglob(".rpcurl*")) == []
+        return done
+
+    def refuses(self, *options, **others):
+        """The error. Nothing is installed."""
+        done = self(*options, check=False, **others)
+        assert done.returncode == 1 and done.stdout == "" and self.installed() == set(), done
+        return done.stderr
+
+    def installed(self):
+        return {str(file.relative_to(self.prefix)) for file in self.prefix.rglob("*") if not file.is_dir()}
+
+
+@pytest.fixture
+def installer(release, tmp_path):
+    return Installer(tmp_path, release)
+
+
+@pytest.fixture
+def small(key, tmp_path):
+    """`small(version, machine, program)`: adds a package to a release that is signed with the same key; returns its directory."""
+
+    def add(version, machine=MACHINE, program="echo rpcurl"):
+        folder = packed(tmp_path / "small", version, machine, program=program).parent
+        (folder / "SHA256SUMS.sig").unlink(missing_ok=True)
+        run("ssh-keygen", "-q", "-Y", "sign", "-f", key, "-n", "file", folder / "SHA256SUMS")
+        return folder
+
+    return add
+
+
+@pytest.fixture
+def serve():
+    """`serve(directory)`: its address on a server, and the paths that clients have requested."""
+    servers = []
+
+    def start(directory):
+        paths = []
+
+        class Handler(SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                paths.append(self.path)
+
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=directory)))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}", paths
+
+    yield start
+    for server in servers:
+        server.shutdown()
+
+
+@pytest.mark.parametrize("client", ["curl", "wget"])
+def test_installs_from_a_server(installer, release, serve, client):
+    installer.add("ssh-keygen", client)
+    address, paths = serve(release)
+    done = installer(source=address)
+    tarball = f"rpcurl-{VERSION}-linux-{MACHINE}"
+    assert [path for path in paths if not path.startswith("code")] == ["/SHA256SUMS", "/SHA256SUMS.sig", f"/{tarball}.tar.gz"]
+    program = installer.prefix / "bin/rpcurl"
+    assert done.stdout == f"rpcurl {VERSION} is installed: {program}\nhint: add {program.parent} to PATH\n" and done.stderr == ""
+    with tarfile.open(release / f"{tarball}.tar.gz") as archive:
+        assert installer.installed() == {m.name.removeprefix(f"{tarball}/") for m in archive.getmembers() if not m.isdir()}
+    assert run(program, "version", env={}).stdout.startswith(f"rpcurl {VERSION}\n")
+    run("sha256sum", "--check", "--strict", "--quiet", LIST, cwd=installer.prefix)
+
+
+def test_update_and_uninstall_remove_the_files_of_before(installer, small):
+    installer.add("ssh-keygen")
+    source = small("0.0.9") and small("0.1.0", program="echo new")
+    (installer.prefix / "bin").mkdir(parents=True)
+    (installer.prefix / "bin/other").touch()
+    installer("--version", "0.0.9", source=source)
+    assert "share/rpcurl/0.0.9/kit" in installer.installed()
+    installer("--version=0.1.0", source=source)
+    assert installer.installed() == {"bin/other", "bin/rpcurl", "share/rpcurl/0.1.0/kit", f"{DOCUMENTS}/rpcurl.spdx.json", LIST}
+    assert run(installer.prefix / "bin/rpcurl").stdout == "new\n"
+    assert installer("--uninstall").stdout == f"rpcurl is removed from {installer.prefix}\n"
+    assert [str(file.relative_to(installer.prefix)) for file in installer.prefix.rglob("*")] == ["bin", "bin/other"]
+    done = installer("--uninstall", check=False)
+    assert done.returncode == 1 and done.stderr.startswith(f"install.sh: rpcurl is not installed below {installer.prefix}\n")
+
+
+@pytest.mark.parametrize(("name", "machine"), [("aarch64", "aarch64"), ("arm64", "aarch64"), ("x86_64", "x86_64"), ("amd64", "x86_64")])
+def test_the_package_is_that_of_the_machine(installer, small, name, machine):
+    """A system without the loader of another machine has no C library for it, and gets the tarball that has one."""
+    source = small(VERSION, "aarch64") and small(VERSION, "x86_64")
+    installer.add("ssh-keygen", uname=f'[ "$1" = -s ] && echo Linux || echo {name}')
+    if machine == MACHINE:
+        installer(source=source)
+        assert "bin/rpcurl" in installer.installed()
+    else:
+        assert "the C library" in installer.refuses(source=source).replace("GNU C", "C")
+
+
+@pytest.mark.parametrize(("system", "name", "error"), [
+    ("Darwin", "arm64", "Darwin: there are packages for Linux only"),
+    ("Linux", "riscv64", "riscv64: there are packages for x86_64 and aarch64 only"),
+])  # fmt: skip
+def test_other_machines_are_refused(installer, system, name, error):
+    installer.add(uname=f'[ "$1" = -s ] && echo {system} || echo {name}')
+    assert installer.refuses() == f"install.sh: {error}\n"
+
+
+def test_a_program_that_does_not_run_is_not_installed(installer, small):
+    installer.add("ssh-keygen")
+    source = small(VERSION, program="echo no such C library >&2; exit 1")
+    assert "does not run here, nothing is installed: no such C library\nhint: it needs the GNU C library 2.31" in installer.refuses(source=source)
+
+
+@pytest.fixture
+def changed(small, tmp_path):
+    """A release whose package is another than that of the checksums, and leaves a file where it runs."""
+    source = small(VERSION)
+    sums = (source / "SHA256SUMS").read_bytes()
+    packed(source, VERSION, MACHINE, program=f"touch {tmp_path}/has-run")
+    (source / "SHA256SUMS.changed").write_bytes((source / "SHA256SUMS").read_bytes())
+    (source / "SHA256SUMS").write_bytes(sums)
+    yield source
+    assert not (tmp_path / "has-run").exists()
+
+
+def test_a_changed_package_is_refused(installer, changed):
+    """Also without a signature."""
+    for tools in ([], ["ssh-keygen"]):
+        installer.add(*tools)
+        assert "the checksum is not that of SHA256SUMS" in installer.refuses(source=changed)
+
+
+def test_changed_checksums_are_refused(installer, changed):
+    (changed / "SHA256SUMS.changed").rename(changed / "SHA256SUMS")
+    installer.add("ssh-keygen")
+    assert "SHA256SUMS: the signature is not valid: " in installer.refuses(source=changed)
+    (changed / "SHA256SUMS.sig").unlink()
+    assert "cannot copy" in installer.refuses(source=changed)
+
+
+@pytest.mark.parametrize("script", [None, "echo unknown option -- Y; exit 1"])
+def test_without_a_tool_for_the_signature(installer, small, serve, script):
+    """A directory is accepted, with a note, and a connection without encryption is not."""
+    installer.add("curl", **({"ssh-keygen": script} if script else {}))
+    source = small(VERSION)
+    address, _ = serve(source)
+    assert "is not encrypted, and the signature cannot be checked" in installer.refuses(source=address)
+    assert installer(source=source).stderr == "install.sh: the signature is not checked: ssh-keygen 8.2 or newer is not installed\n"
+
+
+def test_downloads_that_fail(installer, small, serve):
+    installer.add("ssh-keygen")
+    address, _ = serve(source := small(VERSION))
+    assert installer.refuses(source=address) == "install.sh: neither curl nor wget is installed\n"
+    installer.add("curl")
+    assert f"install.sh: cannot download {address}/v0.1.0/SHA256SUMS\n" in installer.refuses(source=f"{address}/vVERSION")
+    assert "SHA256SUMS does not list rpcurl-9.9.9-linux" in installer.refuses("--version", "9.9.9", source=source)
+    assert "cannot copy /no/such/SHA256SUMS" in installer.refuses(source="/no/such")
+
+
+@pytest.mark.parametrize(("options", "error"), [
+    (["--prefx", "/"], "--prefx: unknown option\nhint: sh install.sh --help"),
+    (["--prefix"], "--prefix: missing value"),
+    (["--from="], "--from: missing value"),
+    (["--version", "../1"], "--version ../1: not a version"),
+])  # fmt: skip
+def test_arguments_that_are_refused(installer, options, error):
+    assert installer.refuses(*options) == f"install.sh: {error}\n"
+
+
+def test_the_address_is_needed_or_that_of_the_release(key, release, installer, tmp_path):
+    done = run("sh", release / "install.sh", "--prefix", tmp_path / "prefix", check=False)
+    assert done.returncode == 1 and done.stderr == "install.sh: missing option: --from URL|DIR\n"
+    script = tmp_path / "install.sh"
+    script.write_text((release / "install.sh").read_text().replace("\nfrom=''\n", f"\nfrom='{release}/./'\n"))
+    run("sh", script, "--prefix", tmp_path / "prefix")
+    assert f"(default: {release}/./)" in run("sh", script, "--help").stdout
+
+
+def test_a_part_of_the_script_does_nothing(installer, release, tmp_path):
+    lines = (release / "install.sh").read_text().splitlines(keepends=True)
+    (script := tmp_path / "part").write_text("".join(lines[:-1]))
+    assert installer(script=script).stdout == "" and installer.installed() == set()
+
+
+def test_the_script_is_correct_for_a_posix_shell(release):
+    run("shellcheck", "--shell", "sh", release / "install.sh")
+
+
+def test_installs_where_there_is_no_c_library(may_chroot, release, grpc_server, tmp_path):
+    """As in Alpine: with busybox only, and as root. There is no /dev."""
+    system = System(tmp_path / "root")
+    (system.root / "bin").mkdir(parents=True)
+    (system.root / "tmp").mkdir()
+    shutil.copy("/bin/busybox", system.root / "bin")
+    for name in [*TOOLS, "cut"]:
+        (system.root / "bin" / name).symlink_to("busybox")
+    shutil.copytree(release, system.root / "release")
+    before = system.files()
+    install = ["sh", "/release/install.sh", "--from", "/release"]
+    assert "with the C library, the prefix is /usr" in system(*install, "--prefix", "/opt", check=False).stderr
+    system("rm", "-rf", "/usr")
+    done = system(*install)
+    assert done.stdout == f"rpcurl {VERSION} is installed: /usr/bin/rpcurl\n", done
+    assert json.loads(system("rpcurl", "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}").stdout)["message"] == "Hello, Ada!"
+    system(*install)
+    system(*install, "--uninstall")
+    assert system.files() - before <= {"usr"} and before <= system.files()
+
+
+# The container
+
+
+def test_the_recipe_makes_an_image(may_chroot, release, grpc_tls_server, tmp_path):
+    """With buildah, and a base with busybox in the place of Alpine's image, which is in a registry."""
+    base = tmp_path / "base"
+    (base / "bin").mkdir(parents=True)
+    shutil.copy("/bin/busybox", base / "bin")
+    for name in ("sh", "cat", "chmod", "cp", "grep", "ls", "mkdir", "sha256sum", "tar", "uname"):
+        (base / "bin" / name).symlink_to("busybox")
+    (base / "etc/ssl/certs").mkdir(parents=True)
+    shutil.copy(grpc_tls_server.ca, base / "etc/ssl/certs/ca-certificates.crt")
+    (tmp_path / "Containerfile").write_text("FROM scratch\nCOPY base /\n")
+    store = ["buildah", "--root", tmp_path / "store", "--runroot", tmp_path / "run", "--storage-driver", "vfs"]
+    build = [*store, "build", "--isolation", "chroot", "--pull-never", "--quiet"]
+    run(*build, "-t", "localhost/base", tmp_path)
+    run(*build, "--build-arg", "BASE=localhost/base", "-t", "localhost/rpcurl", release)
+    image = json.loads(run(*store, "inspect", "--type", "image", "localhost/rpcurl").stdout)["OCIv1"]["config"]
+    assert (image["User"], image["Entrypoint"]) == ("65534:65534", ["/usr/bin/rpcurl"])
+    container = run(*store, "from", "--pull-never", "localhost/rpcurl").stdout.strip()
+    files = System(Path(run(*store, "mount", container).stdout.strip())).files()
+    assert {name.split("/")[0] for name in files} == {"etc", "lib", "lib64", "tmp", "usr"}
+    call = ["-d", '{"name":"Ada"}', "--resolve", f"localhost:{grpc_tls_server.port}:127.0.0.1", f"{grpc_tls_server.url}/{HELLO}"]
+    done = run(*store, "run", "--isolation", "chroot", container, "--", *image["Entrypoint"], *call)
+    assert json.loads(done.stdout)["message"] == "Hello, Ada!"
+    # A package that is not that of the checksums makes no image.
+    other = tmp_path / "other"
+    shutil.copytree(release, other)
+    file = other / f"rpcurl-{VERSION}-linux-{MACHINE}-libc.tar.gz"
+    file.write_bytes(file.read_bytes() + b"\n")
+    done = run(*build, "--build-arg", "BASE=localhost/base", "-t", "localhost/other", other, check=False)
+    assert done.returncode != 0 and "did NOT match" in done.stderr
