@@ -2,6 +2,7 @@
 
 import functools
 import json
+import platform
 import shutil
 import sys
 import tarfile
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from conftest import MACHINE, PACKAGES, ROOT, VERSION, System, run
+
+pytestmark = pytest.mark.skipif(MACHINE != platform.machine(), reason="install.sh is tested with the packages for this machine")
 
 SCRIPT = ROOT / "scripts/packages/release-files"
 HELLO = "demo.v1.Demo/Hello"
@@ -28,19 +31,19 @@ def key(tmp_path_factory):
     return file
 
 
-def write(key, packages, out, check=True):
+def write(key, out, *packages, check=True):
     """Runs the script without the public key beside the private one, which it derives."""
     copy = out.with_name("key")
     copy.touch(0o600)
     copy.write_text(key.read_text())
-    return run(sys.executable, SCRIPT, "--version", VERSION, "--key", copy, packages, out, check=check)
+    return run(sys.executable, SCRIPT, "--version", VERSION, "--key", copy, out, *packages, check=check)
 
 
 @pytest.fixture(scope="module")
 def release(key, tmp_path_factory):
     """The directory that is uploaded."""
     out = tmp_path_factory.mktemp("release") / "files"
-    done = write(key, PACKAGES, out)
+    done = write(key, out, PACKAGES)
     assert done.stderr == "" and done.stdout.split() == [str(file) for file in sorted(out.iterdir())]
     return out
 
@@ -112,15 +115,29 @@ def packed(folder, version, machine="x86_64", time=1, program="echo rpcurl"):
 )
 def test_files_of_a_release_are_refused(key, tmp_path, fault, error):
     packages = tmp_path / "packages"
+    others = [tmp_path / "aarch64"]
     if fault != "none":
         file = packed(packages, VERSION)
-        packed(packages, "9.9.9" if fault == "version" else VERSION, "aarch64", time=2 if fault == "commit" else 1)
+        packed(others[0], "9.9.9" if fault == "version" else VERSION, "aarch64", time=2 if fault == "commit" else 1)
     if fault == "content":
         file.write_bytes(file.read_bytes() + b"\n")
     if fault == "key":
         (key := tmp_path / "no-key").write_text("none\n")
-    done = write(key, packages, tmp_path / "out", check=False)
+    done = write(key, tmp_path / "out", packages, *others, check=False)
     assert done.returncode == 1 and error in done.stderr and not (tmp_path / "out").exists(), done
+
+
+def test_packages_of_several_machines_are_in_a_release(key, tmp_path):
+    """Those for all machines once."""
+    folders = [tmp_path / machine for machine in ("x86_64", "aarch64")]
+    for folder in folders:
+        packed(folder, VERSION, folder.name)
+        (folder / (common := f"rpcurl-dev_{VERSION}-1_all.deb")).write_text("deb")
+        (folder / "SHA256SUMS").write_text(run("sha256sum", *(file.name for file in folder.glob("rpcurl*")), cwd=folder).stdout)
+    write(key, tmp_path / "out", *folders)
+    packages = {f"rpcurl-{VERSION}-linux-{folder.name}.tar.gz" for folder in folders} | {common}
+    listed = [line.split("  ")[1] for line in (tmp_path / "out/SHA256SUMS").read_text().splitlines()]
+    assert packages <= set(listed) and len(listed) == len(set(listed))
 
 
 def test_a_release_needs_a_key():

@@ -1,6 +1,7 @@
 """The table of docs/PACKAGES.md says what CI runs and what is run before a release, as the Makefile does. Nothing is in neither."""
 
 import re
+import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -69,3 +70,13 @@ def test_files_that_make_test_leaves_out_are_in_the_table():
     files = {name: where for name, where in table().items() if "/" in name}
     assert files == dict.fromkeys(only_release, (False, True)) | dict.fromkeys(SKIPPED_BY_CHOICE, (True, False))
     assert all((ROOT / name).is_file() for name in files)
+
+
+def test_a_step_of_the_check_that_fails_is_in_the_report(tmp_path):
+    """The steps after it run, and the check fails at its end."""
+    report = tmp_path / "build/report.txt"
+    for command in ("false", "true"):
+        done = subprocess.run([ROOT / "scripts/packages/release-step", report, command], capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout == report.read_text().splitlines(keepends=True)[-1]
+    assert re.fullmatch(r"FAILED   0 min \d\d s  false\npassed   0 min \d\d s  true\n", report.read_text())
+    assert "\t@! grep -q ^FAILED $(CHECKED)\n" in (ROOT / "scripts/packages/packages.mk").read_text()

@@ -37,22 +37,37 @@ package-test: packages servers ## Test the packages: contents, and the program o
 check-reproducible: packages ## Make the packages again in another directory, and compare them
 	scripts/packages/check-reproducible $(PACKAGES)
 
-# Everything that must hold before a release. The tests run the program that the packages contain.
+# Everything that must hold before a release. The tests run the program that the packages contain. Each step runs, also after one
+# that failed, and the report has its result and time.
+CHECKED := $(BUILD)/release-check.txt
+STEP := @scripts/packages/release-step $(CHECKED)
+# Without these, tests are skipped.
+CHECK_TOOLS := chromium cargo
+
 release-check: export GLIBC := $(PACKAGED_GLIBC)
 release-check: export RPCURL_SKIPS := fail
 release-check: ## Check what must hold before a release: all tests, sanitizers, packages, the same bytes from another directory
 	scripts/packages/check-version $(VERSION)
-	$(MAKE) test-all valgrind
-	RPCURL_TESTS=all $(MAKE) package-test
-	$(MAKE) check-reproducible
-	$(MAKE) sanitize sanitize-threads fuzz-smoke
-	$(MAKE) fuzz mutation-fuzz FUZZ_SECONDS=60
-	$(MAKE) sanitize-program
-	$(MAKE) sanitize-program SANITIZER=thread
+	@scripts/need $(CHECK_TOOLS)
+	@rm -f $(CHECKED)
+	$(STEP) $(MAKE) test-all
+	$(STEP) $(MAKE) valgrind
+	$(STEP) $(MAKE) package-test RPCURL_TESTS=all
+	$(STEP) $(MAKE) check-reproducible
+	$(STEP) $(MAKE) sanitize
+	$(STEP) $(MAKE) sanitize-threads
+	$(STEP) $(MAKE) fuzz-smoke
+	$(STEP) $(MAKE) fuzz FUZZ_SECONDS=60
+	$(STEP) $(MAKE) mutation-fuzz
+	$(STEP) $(MAKE) sanitize-program
+	$(STEP) $(MAKE) sanitize-program SANITIZER=thread
+	@cat $(CHECKED)
+	@! grep -q ^FAILED $(CHECKED)
 
-# The key is read by ssh-keygen only.
+# Packages for other machines are in directories of theirs. The key is read by ssh-keygen only.
 release-files: ## Write all files of a release, .build/release-files: KEY=FILE (an SSH key) signs, URL=ADDRESS is where they will be
 	@test -r '$(KEY)' || { echo 'missing KEY=FILE: an SSH key, as of "ssh-keygen -t ed25519 -f FILE"' >&2; exit 1; }
 	scripts/packages/check-version $(VERSION)
 	@$(MAKE) --no-print-directory packages $(VENV)/.done
-	@$(VENV)/bin/python -B scripts/packages/release-files --version $(VERSION) --key '$(KEY)' --from '$(URL)' $(PACKAGES) $(BUILD)/release-files
+	@$(VENV)/bin/python -B scripts/packages/release-files --version $(VERSION) --key '$(KEY)' --from '$(URL)' \
+	  .build/release-files $(dir $(wildcard .build/packages/SHA256SUMS .build/*/packages/SHA256SUMS))
