@@ -1,9 +1,22 @@
 # `make demo` and `make test` need nothing but a Swift toolchain and a Debian or Ubuntu system: they install
 # what is missing, say what, and use sudo only when they are not run by root.
 
-BUILD    := .build
-VENV     := $(BUILD)/servers/venv
-GENERATED := $(BUILD)/servers/generated
+# The machine that the program is for, as `uname -m` names it there: `make packages MACHINE=aarch64` (docs/PACKAGES.md). What is built
+# for another machine is in a directory of its own, and CROSS_COMPILE is how the names of its compiler's tools begin.
+MACHINE  := $(shell uname -m)
+CROSS    := $(if $(filter $(MACHINE),$(shell uname -m)),,1)
+TRIPLET  := $(MACHINE)-linux-gnu
+# Its name in Debian.
+ARCHITECTURE = $(shell awk '$$2 == "$(MACHINE)" { print $$1; exit }' /usr/share/dpkg/cputable)
+export MACHINE
+ifneq ($(CROSS),)
+export CROSS_COMPILE := $(TRIPLET)-
+export PKG_CONFIG_LIBDIR := /usr/lib/$(TRIPLET)/pkgconfig
+endif
+
+BUILD    := .build$(if $(CROSS),/$(MACHINE))
+VENV     := .build/servers/venv
+GENERATED := .build/servers/generated
 PLUGINS  := $(BUILD)/plugins
 RELEASE  := $(BUILD)/release/rpcurl
 # The program without debug information, which is in a file of its own, $(RELEASE).debug. This one is installed.
@@ -55,9 +68,10 @@ INSTALLED := \
 export RPCURL_SERVER := 1
 
 # What the build needs, what the servers need, and what the tests compare with.
-BUILD_PACKAGES  := libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev libedit-dev libyaml-dev \
-  libnghttp2-dev libssl-dev pkg-config gcc binutils python3
-LIBCURL_PACKAGES := libnghttp2-dev libssl-dev debian-archive-keyring patch xz-utils dpkg-dev perl
+for-machine = $(if $(CROSS),$(1:%=%:$(ARCHITECTURE)),$(1))
+BUILD_PACKAGES  := $(call for-machine,libcurl4-openssl-dev libprotobuf-c-dev zlib1g-dev libzstd-dev libbrotli-dev libsnappy-dev \
+  libedit-dev libyaml-dev libnghttp2-dev libssl-dev) $(if $(CROSS),g++-$(TRIPLET)) pkg-config gcc binutils python3
+LIBCURL_PACKAGES := $(call for-machine,libnghttp2-dev libssl-dev) debian-archive-keyring patch xz-utils dpkg-dev perl
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion nodejs \
@@ -93,11 +107,15 @@ LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/inc
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
 # Relative relocations are packed where the C library of the build can read them (glibc 2.36).
 POSITION = $(if $(PIE),$(if $(GLIBC),,$(PACK_RELOCATIONS)),-Xswiftc -Xclang-linker -Xswiftc -no-pie)
-PACK_RELOCATIONS = $(if $(shell grep -la GLIBC_ABI_DT_RELR "$$(gcc -print-file-name=libc.so.6)"),\
+PACK_RELOCATIONS = $(if $(shell grep -la GLIBC_ABI_DT_RELR "$$($(CROSS_COMPILE)gcc -print-file-name=libc.so.6)"),\
   -Xlinker -z -Xlinker pack-relative-relocs)
 # With GLIBC, $(BUILD)/static has the start files and the libraries of the older C library too.
 LINK_GLIBC = -Xswiftc -Xclang-linker -Xswiftc -B$(CURDIR)/$(BUILD)/static $(if $(GLIBC),-Xlinker $(CURDIR)/$(BUILD)/glibc/shim.o)
-SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
+# Swift's libraries for another machine (scripts/swift-library).
+SWIFT_LIBRARY := $(BUILD)/swift/swift_static
+SWIFT_MACHINE = $(if $(CROSS),--triple $(MACHINE)-unknown-linux-gnu --scratch-path $(BUILD) \
+  -Xswiftc -resource-dir -Xswiftc $(CURDIR)/$(SWIFT_LIBRARY))
+SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release $(SWIFT_MACHINE) --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
   $(POSITION) $(LINK_GLIBC) -Xcc -ffunction-sections -Xcc -fdata-sections \
@@ -218,8 +236,8 @@ release: build-packages libcurl static-libraries ## Build .build/release/rpcurl,
 
 # A program for other systems does not name the file of its debug information, whose checksum depends on the directory.
 $(STRIPPED): $(RELEASE)
-	objcopy --only-keep-debug $< $<.debug
-	objcopy --strip-all $(if $(GLIBC),,--add-gnu-debuglink=$<.debug) $< $@.part
+	$(CROSS_COMPILE)objcopy --only-keep-debug $< $<.debug
+	$(CROSS_COMPILE)objcopy --strip-all $(if $(GLIBC),,--add-gnu-debuglink=$<.debug) $< $@.part
 	scripts/strip-program $@.part
 	mv $@.part $@
 
@@ -240,7 +258,8 @@ endif
 static-libraries: build-packages libcurl glibc
 	@scripts/static-libraries $(BUILD)/static $(ARCHIVES) $(if $(BUILT_IN),$(LIBCURL_ARCHIVES))
 	$(if $(GLIBC),@ln -s $(CURDIR)/$(BUILD)/glibc/lib/* $(BUILD)/static)
-	@scripts/swift-archives $(BUILD)/static/swift $(SWIFT_ARCHIVES)
+	$(if $(CROSS),@scripts/swift-library $(BUILD)/swift $(ARCHITECTURE))
+	@scripts/swift-archives $(BUILD)/static/swift $(if $(CROSS),--from $(SWIFT_LIBRARY)/linux) $(SWIFT_ARCHIVES)
 
 plugins: build-packages plugin-packages ## Build the sample plugins into .build/plugins
 	$(MAKE) -C Plugins OUT=$(CURDIR)/$(PLUGINS)

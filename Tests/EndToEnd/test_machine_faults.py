@@ -5,6 +5,7 @@ Of each: the program ends by itself with an exit code of the manual, and output 
 
 import json
 import os
+import platform
 import re
 import resource
 import shutil
@@ -290,7 +291,7 @@ def test_stops_lose_nothing_of_a_stream(demo, grpc_server):
     assert [json.loads(line)["number"] for line in lines] == list(range(1, 3001))
 
 
-FAKE_TIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+FAKE_TIME = Path(f"/usr/lib/{platform.machine()}-linux-gnu/faketime/libfaketime.so.1")
 
 
 class Clock:

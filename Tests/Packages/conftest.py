@@ -17,9 +17,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ROOT / ".build" / "packages"
 VERSION = re.search(r'current = "(.*)"', (ROOT / "Sources/Engine/Calls/Version.swift").read_text())[1]
-MACHINE = platform.machine()
+# The machine that the packages are for, and its name in Debian: those of `make package-test MACHINE=…`.
+MACHINE = os.environ.get("MACHINE", platform.machine())
+ARCHITECTURE = subprocess.run(
+    ["dpkg-architecture", "-f", "-t", f"{MACHINE}-linux-gnu", "-q", "DEB_HOST_ARCH"], check=True, capture_output=True, text=True
+).stdout.strip()  # fmt: skip
+BUILD = ROOT / ".build" / ("" if MACHINE == platform.machine() else MACHINE)
+PACKAGES = BUILD / "packages"
 ALL_TESTS = os.environ.get("RPCURL_TESTS") == "all"
 
 # The servers, and the hooks that report them.
@@ -82,7 +87,14 @@ class System:
 
 
 @pytest.fixture(scope="session")
-def may_chroot(tmp_path_factory):
+def may_run():
+    """Whether programs for the machine run here: by themselves, or by qemu-user-static, which the kernel starts for them."""
+    if MACHINE != platform.machine() and not Path(f"/proc/sys/fs/binfmt_misc/qemu-{MACHINE}").exists():
+        pytest.skip(f"programs for {MACHINE} do not run here: qemu-user-static and binfmt_misc are needed")
+
+
+@pytest.fixture(scope="session")
+def may_chroot(may_run):
     if os.geteuid() != 0:
         pytest.skip("chroot needs root")
     done = run("unshare", "--mount", "chroot", "/", "true", check=False)
@@ -99,14 +111,22 @@ def bare_system(may_chroot, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def old_system(may_chroot, unpacked, tmp_path_factory):
+def loader(unpacked):
+    """The loader of the C library that the program names."""
+    return Path(re.search(r"interpreter: (/[^\]]*)\]", run("readelf", "-l", unpacked / "bin/rpcurl").stdout)[1])
+
+
+@pytest.fixture(scope="session")
+def old_system(may_chroot, unpacked, loader, tmp_path_factory):
     """The program and the oldest C library that it is for."""
     root = tmp_path_factory.mktemp("old")
     libraries = root / "lib" / f"{MACHINE}-linux-gnu"
     libraries.mkdir(parents=True)
-    for file in (ROOT / ".build/glibc/lib").glob("*.so*"):
+    for file in (BUILD / "glibc/lib").glob("*.so*"):
         shutil.copy(file, libraries, follow_symlinks=False)
-    (root / "lib64").symlink_to(f"lib/{MACHINE}-linux-gnu")
+    place = root / loader.relative_to("/")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(f"/lib/{MACHINE}-linux-gnu/{loader.name}")
     (root / "usr").mkdir()
     shutil.copytree(unpacked / "bin", root / "usr" / "bin")
     return System(root)
@@ -117,8 +137,8 @@ def debian_root(may_chroot):
     """`debian_root(suite)`: the directory of a minimal Debian, which tests copy."""
 
     def root(suite):
-        place = ROOT / ".build" / "package-roots" / suite
-        done = run(ROOT / "scripts/packages/debian-root", suite, place, check=False)
+        place = BUILD / "package-roots" / suite
+        done = run(ROOT / "scripts/packages/debian-root", suite, place, ARCHITECTURE, check=False)
         if done.returncode != 0:
             pytest.skip(f"Debian {suite} cannot be fetched: {done.stderr.strip()[-200:]}")
         return place

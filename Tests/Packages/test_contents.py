@@ -8,12 +8,12 @@ import tarfile
 from hashlib import sha256
 
 import pytest
-from conftest import ALL_TESTS, MACHINE, PACKAGES, ROOT, VERSION, package, run
+from conftest import ALL_TESTS, ARCHITECTURE, MACHINE, PACKAGES, ROOT, VERSION, package, run
 
 DOCUMENTS = "share/doc/rpcurl"
 NEWEST_GLIBC = (2, 31)
 # What the program may require of the system.
-LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
+LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2"}
 # The projects that the program contains, and those whose schemas it contains, with their licences.
 PROJECTS = {
     "curl": "curl", "openssl": "Apache-2.0", "nghttp2": "MIT", "zlib": "Zlib", "snappy": "BSD-3-Clause", "libyaml": "MIT",
@@ -73,10 +73,9 @@ def test_the_tarball_with_the_c_library_has_no_directories():
     assert not [member for member in members(package("*-libc.tar.gz")) if not member.isfile()]
 
 
-def test_the_tarball_with_the_c_library_has_the_loader_that_the_program_names(unpacked):
-    loader = re.search(r"interpreter: (/[^\]]*)\]", run("readelf", "-l", unpacked / "bin/rpcurl").stdout)[1]
+def test_the_tarball_with_the_c_library_has_the_loader_that_the_program_names(loader):
     names = {f"/{member.name}" for member in members(package("*-libc.tar.gz"))}
-    assert {loader, f"/lib/{MACHINE}-linux-gnu/libc.so.6"} <= names
+    assert {str(loader), f"/lib/{MACHINE}-linux-gnu/libc.so.6"} <= names
 
 
 def test_the_pkg_config_file_of_the_tarball_finds_its_directory(unpacked):
@@ -114,10 +113,17 @@ def test_no_package_contains_paths_of_the_build(tmp_path):
     assert [name for name, data in contents.items() if str(ROOT).encode() in data] == []
 
 
-def test_the_program_requires_an_old_c_library_only(unpacked):
+def test_the_program_is_for_the_machine_that_packages_name(unpacked):
+    header = run("readelf", "--file-header", unpacked / "bin/rpcurl").stdout
+    assert {"x86_64": "X86-64", "aarch64": "AArch64"}[MACHINE] in header
+    assert fields(package("rpcurl_*.deb"))["Architecture"] == ARCHITECTURE
+    assert query(package("rpcurl-[0-9]*.rpm"), "--queryformat", "%{ARCH}") == MACHINE
+
+
+def test_the_program_requires_an_old_c_library_only(unpacked, loader):
     program = unpacked / "bin/rpcurl"
     needed = set(re.findall(r"NEEDED +(\S+)", run("objdump", "-p", program).stdout))
-    assert needed <= LIBRARIES
+    assert needed <= LIBRARIES | {loader.name}
     versions = re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-p", program).stdout)
     assert max((int(major), int(minor)) for major, minor in versions) <= NEWEST_GLIBC
     assert "GLIBC_ABI_DT_RELR" not in run("objdump", "-p", program).stdout

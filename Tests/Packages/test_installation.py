@@ -85,7 +85,7 @@ def test_the_rpm_packages(debian, grpc_server):
     system = debian("bookworm")
     before = system.files()
     rpm = ["rpm", "--root", system.root]
-    run(*rpm, "--install", "--nodeps", "--nosignature", package("rpcurl-[0-9]*.rpm"), package("rpcurl-devel-*.rpm"))
+    run(*rpm, "--install", "--ignorearch", "--nodeps", "--nosignature", package("rpcurl-[0-9]*.rpm"), package("rpcurl-devel-*.rpm"))
     assert run(*rpm, "--verify", "--nodeps", "rpcurl", "rpcurl-devel").stdout == ""
     use(system, grpc_server)
     run(*rpm, "--erase", "--nodeps", "rpcurl", "rpcurl-devel")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from packages.clock import ROOT
 
-BUILD = ROOT / ".build"
 GCC_LICENCE = "GPL-3.0-or-later WITH GCC-exception-3.1"
 SWIFT_LICENCE = "Apache-2.0 WITH Swift-exception"
 
@@ -77,13 +76,14 @@ def archives(statistics: Path) -> list[Path]:
     return [Path(path) for _, extracted, path in rows if int(extracted)]
 
 
-def of_debian(archive: Path, copyright: Path | None = None) -> Component:
+def of_debian(archive: Path) -> Component:
     """The Debian package that an archive is from."""
     name, licence, home = DEBIAN[archive.name]
-    package = output("dpkg-query", "-S", str(archive.resolve())).split(":")[0]
+    # With the machine, if the package can be installed for several: `zlib1g-dev:amd64: /usr/lib/…`.
+    package = output("dpkg-query", "-S", str(archive.resolve())).rsplit(": ", 1)[0]
     form = "${source:Package} ${source:Version} ${source:Upstream-Version}"
     source, version, upstream = output("dpkg-query", "-W", "-f", form, package).split(" ")
-    text = Path(f"/usr/share/doc/{package}/copyright").read_text()
+    text = Path(f"/usr/share/doc/{package.split(':')[0]}/copyright").read_text()
     return Component(name, upstream, licence, home, text, f"pkg:deb/debian/{source}@{version}?arch=source")
 
 
@@ -95,10 +95,10 @@ def of_glibc(folder: Path) -> Component:
     return Component("glibc", version.split("-")[0], licence, home, text, f"pkg:deb/debian/glibc@{version}?arch=source")
 
 
-def of_libc() -> Component:
-    """The C library of this machine, of which a package has copies."""
+def of_libc(package: str) -> Component:
+    """The C library of a package of Debian, of which one of the packages has copies."""
     _, licence, home = DEBIAN["libc_nonshared.a"]
-    version, architecture = output("dpkg-query", "-W", "-f", "${Version} ${Architecture}", "libc6").split(" ")
+    version, architecture = output("dpkg-query", "-W", "-f", "${Version} ${Architecture}", package).split(" ")
     text = Path("/usr/share/doc/libc6/copyright").read_text()
     return Component("libc6", version, licence, home, text, f"pkg:deb/debian/libc6@{version}?arch={architecture}")
 
@@ -129,19 +129,21 @@ def of_swift() -> Component:
     target = json.loads(output("swiftc", "-print-target-info"))
     version = re.search(r"\(swift-(.*)-RELEASE\)", target["compilerVersion"])
     toolchain = Path(target["paths"]["runtimeResourcePath"]).parents[1]
-    text = (toolchain / "share" / "swift" / "LICENSE.txt").read_text()
+    # That of swift.org and that of Debian.
+    places = [toolchain / "share" / "swift" / "LICENSE.txt", Path("/usr/share/doc/swiftlang/copyright")]
+    text = next(place for place in places if place.is_file()).read_text()
     number = version[1] if version else target["compilerVersion"]
     return Component("swift", number, SWIFT_LICENCE, "https://swift.org", text, f"pkg:github/swiftlang/swift@swift-{number}-RELEASE")
 
 
-def of_sources() -> list[Component]:
+def of_sources(checkouts: Path) -> list[Component]:
     """Sources of other projects that are compiled with those of rpcurl."""
     pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
     [collections] = [pin["state"]["version"] for pin in pins if pin["identity"] == "swift-collections"]
     found = [
         Component(
             "swift-collections", collections, SWIFT_LICENCE, "https://github.com/apple/swift-collections",
-            (BUILD / "checkouts/swift-collections/LICENSE.txt").read_text(),
+            (checkouts / "swift-collections/LICENSE.txt").read_text(),
             f"pkg:github/apple/swift-collections@{collections}",
         ),
         Component(
@@ -156,22 +158,22 @@ def of_sources() -> list[Component]:
     return found + [Component(f"{name} schemas", "", licence, home, texts[name]) for name, licence, home in SCHEMAS]
 
 
-def of_archive(archive: Path) -> Component:
+def of_archive(archive: Path, build: Path) -> Component:
     if archive.name.startswith(("libswift", "libdispatch", "libBlocksRuntime")):
         return of_swift()
-    if archive.name in BUILT and (BUILD / "libcurl").resolve() in archive.resolve().parents:
+    if archive.name in BUILT and (build / "libcurl").resolve() in archive.resolve().parents:
         return of_libcurl(archive)
-    if (BUILD / "glibc" / "lib").resolve() == archive.resolve().parent:
-        return of_glibc(BUILD / "glibc")
+    if (build / "glibc" / "lib").resolve() == archive.resolve().parent:
+        return of_glibc(build / "glibc")
     if archive.name not in DEBIAN:
         raise Unknown(f"{archive} is linked in: describe it in scripts/packages/components.py")
     return of_debian(archive)
 
 
-def linked(statistics: Path) -> list[Component]:
-    """Each project once, by name."""
-    found = {component.name: component for component in map(of_archive, archives(statistics))}
+def linked(build: Path) -> list[Component]:
+    """Each project whose code a build linked, once, by name."""
+    found = {part.name: part for part in (of_archive(archive, build) for archive in archives(build / "rpcurl.archives"))}
     if missing := NEEDED - found.keys():
         raise Unknown(f"the program is built without {' and '.join(sorted(missing))}: see what \"make libcurl\" prints")
-    found |= {component.name: component for component in [of_glibc(BUILD / "glibc"), *of_sources()]}
+    found |= {component.name: component for component in [of_glibc(build / "glibc"), *of_sources(build / "checkouts")]}
     return [found[name] for name in sorted(found, key=str.lower)]

@@ -102,10 +102,7 @@ def build(tree: Tree, fields: dict[str, str], description: str, out: Path) -> Pa
     return target
 
 
-def write(installed: Path, work: Path, out: Path, version: str, parts: list[Component]) -> list[Path]:
-    architecture = subprocess.run(
-        ["dpkg", "--print-architecture"], check=True, capture_output=True, text=True
-    ).stdout.strip()  # fmt: skip
+def write(installed: Path, work: Path, out: Path, version: str, architecture: str, parts: list[Component]) -> list[Path]:
     # Before one of Debian itself, which begins with 1.
     version = f"{version}-0rpcurl1"
     common = {"Version": version, "Maintainer": MAINTAINER, "Priority": "optional"}

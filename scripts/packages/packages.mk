@@ -5,7 +5,7 @@ PACKAGE_TOOLS := dpkg xz-utils rpm binutils openssh-client
 PACKAGE_TEST_TOOLS := lintian debootstrap busybox-static util-linux cpio pkg-config buildah shellcheck
 # The program that packages contain starts with this C library and newer ones.
 PACKAGED_GLIBC := 2.31
-PACKAGE = scripts/package --version $(VERSION) --archives $(BUILD)/rpcurl.archives --work $(BUILD)/package-work \
+PACKAGE = scripts/package --version $(VERSION) --machine $(MACHINE) --architecture $(ARCHITECTURE) --build $(BUILD) \
   $(BUILD)/package-tree $(PACKAGES)
 
 .PHONY: packages dist deb rpm package-tree package-test check-reproducible release-check release-files

@@ -1,7 +1,6 @@
 """RPM packages: rpcurl, and rpcurl-devel with what plugins are built against."""
 
 import os
-import platform
 import subprocess
 from pathlib import Path
 
@@ -68,7 +67,7 @@ def entries(tree: Tree, below: list[str] | None) -> str:
     return "\n".join(lines)
 
 
-def write(installed: Path, work: Path, out: Path, version: str) -> list[Path]:
+def write(installed: Path, work: Path, out: Path, version: str, machine: str) -> list[Path]:
     root = work / "rpm" / "root"
     tree = Tree(installed, root / "usr")
     tree.move("lib/pkgconfig/rpcurl.pc", "share/pkgconfig/rpcurl.pc")
@@ -93,7 +92,7 @@ def write(installed: Path, work: Path, out: Path, version: str) -> list[Path]:
     }  # fmt: skip
     defines = [word for name, value in settings.items() for word in ("--define", f"{name} {value}")]
     subprocess.run(
-        ["rpmbuild", "--quiet", "-bb", *defines, "--buildroot", root.resolve(), spec], check=True,
+        ["rpmbuild", "--quiet", "-bb", "--target", machine, *defines, "--buildroot", root.resolve(), spec], check=True, stdout=subprocess.DEVNULL,
         env=os.environ | {"SOURCE_DATE_EPOCH": str(clock.epoch())},
     )  # fmt: skip
-    return [out / f"rpcurl-{version}-1.{platform.machine()}.rpm", out / f"rpcurl-devel-{version}-1.noarch.rpm"]
+    return [out / f"rpcurl-{version}-1.{machine}.rpm", out / f"rpcurl-devel-{version}-1.noarch.rpm"]
