@@ -2,8 +2,10 @@
 
 import functools
 import json
+import os
 import platform
 import shutil
+import ssl
 import sys
 import tarfile
 import threading
@@ -11,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from conftest import MACHINE, PACKAGES, ROOT, VERSION, System, run
+from conftest import ALL_TESTS, MACHINE, PACKAGES, ROOT, VERSION, System, run
 
 pytestmark = pytest.mark.skipif(MACHINE != platform.machine(), reason="install.sh is tested with the packages for this machine")
 
@@ -153,7 +155,7 @@ class Installer:
 
     def __init__(self, folder, release):
         self.folder, self.release, self.prefix = folder, release, folder / "home/.local"
-        self.path = folder / "tools"
+        self.path, self.environment = folder / "tools", {}
         self.path.mkdir()
         self.add(*TOOLS)
 
@@ -168,7 +170,7 @@ class Installer:
 
     def __call__(self, *options, source=None, script=None, check=True):
         words = ["sh", script or self.release / "install.sh", "--prefix", self.prefix, "--from", source or self.release, *options]
-        done = run(*words, env={"PATH": str(self.path), "HOME": str(self.folder / "home")}, check=check)
+        done = run(*words, env={"PATH": str(self.path), "HOME": str(self.folder / "home")} | self.environment, check=check)
         assert list(self.folder.rglob(".rpcurl*")) == []
         return done
 
@@ -202,19 +204,34 @@ def small(key, tmp_path):
 
 @pytest.fixture
 def serve():
-    """`serve(directory)`: its address on a server, and the paths that clients have requested."""
+    """`serve(directory, certificates, location)`: its address on a server, and the paths that clients have requested.
+
+    With certificates over TLS, and with a location as a redirect to it.
+    """
     servers = []
 
-    def start(directory):
+    def start(directory, certificates=None, location=None):
         paths = []
 
         class Handler(SimpleHTTPRequestHandler):
-            def log_message(self, *_):
+            def do_GET(self):
                 paths.append(self.path)
+                if not location:
+                    return super().do_GET()
+                self.send_response(302)
+                self.send_header("Location", location + self.path)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
 
         servers.append(ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=directory)))
+        if certificates:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificates / "server.pem", certificates / "server-key.pem")
+            servers[-1].socket = context.wrap_socket(servers[-1].socket, server_side=True)
         threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{servers[-1].server_port}", paths
+        return f"{'https' if certificates else 'http'}://127.0.0.1:{servers[-1].server_port}", paths
 
     yield start
     for server in servers:
@@ -227,7 +244,7 @@ def test_installs_from_a_server(installer, release, serve, client):
     address, paths = serve(release)
     done = installer(source=address)
     tarball = f"rpcurl-{VERSION}-linux-{MACHINE}"
-    assert [path for path in paths if not path.startswith("code")] == ["/SHA256SUMS", "/SHA256SUMS.sig", f"/{tarball}.tar.gz"]
+    assert paths == ["/SHA256SUMS", "/SHA256SUMS.sig", f"/{tarball}.tar.gz"]
     program = installer.prefix / "bin/rpcurl"
     assert done.stdout == f"rpcurl {VERSION} is installed: {program}\nhint: add {program.parent} to PATH\n" and done.stderr == ""
     with tarfile.open(release / f"{tarball}.tar.gz") as archive:
@@ -316,6 +333,17 @@ def test_without_a_tool_for_the_signature(installer, small, serve, script):
     assert installer(source=source).stderr == "install.sh: the signature is not checked: ssh-keygen 8.2 or newer is not installed\n"
 
 
+def test_a_connection_with_tls_is_not_continued_without(installer, small, serve, certificates):
+    """TLS is enough without a tool for the signature."""
+    installer.add("curl")
+    installer.environment["CURL_CA_BUNDLE"] = str(certificates / "ca.pem")
+    plain, paths = serve(source := small(VERSION))
+    redirect, _ = serve(source, certificates, plain)
+    assert "cannot download" in installer.refuses(source=redirect) and paths == []
+    address, _ = serve(source, certificates)
+    assert installer(source=address).stderr == "install.sh: the signature is not checked: ssh-keygen 8.2 or newer is not installed\n"
+
+
 def test_downloads_that_fail(installer, small, serve):
     installer.add("ssh-keygen")
     address, _ = serve(source := small(VERSION))
@@ -374,6 +402,26 @@ def test_installs_where_there_is_no_c_library(may_chroot, release, grpc_server, 
     system(*install)
     system(*install, "--uninstall")
     assert system.files() - before <= {"usr"} and before <= system.files()
+
+
+@pytest.mark.skipif(not ALL_TESTS, reason="minimal systems are fetched with RPCURL_TESTS=all")
+@pytest.mark.parametrize("suite", ["bookworm", "bullseye"])
+def test_installs_in_a_minimal_debian_as_a_user(debian, release, grpc_server, suite):
+    system = debian(suite)
+    shutil.copytree(release, system.root / "release")
+    home = system.root / "home/user"
+    home.mkdir()
+    os.chown(home, 1000, 1000)
+
+    def user(*command):
+        return system("chroot", "--userspec=1000:1000", "/", *command, env={"HOME": "/home/user"})
+
+    done = user("sh", "/release/install.sh", "--from", "/release")
+    program = "/home/user/.local/bin/rpcurl"
+    assert done.stdout.startswith(f"rpcurl {VERSION} is installed: {program}\n")
+    assert json.loads(user(program, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}").stdout)["message"] == "Hello, Ada!"
+    user("sh", "/release/install.sh", "--uninstall")
+    assert list((home / ".local").iterdir()) == []
 
 
 # The container
