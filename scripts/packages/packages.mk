@@ -70,4 +70,4 @@ release-files: ## Write all files of a release, .build/release-files: KEY=FILE (
 	scripts/packages/check-version $(VERSION)
 	@$(MAKE) --no-print-directory packages $(VENV)/.done
 	@$(VENV)/bin/python -B scripts/packages/release-files --version $(VERSION) --key '$(KEY)' --from '$(URL)' \
-	  .build/release-files $(dir $(wildcard .build/packages/SHA256SUMS .build/*/packages/SHA256SUMS))
+	  $(BUILD)/release-files $(PACKAGES) $$(ls -d .build/*/packages 2>/dev/null)
