@@ -6,6 +6,7 @@ import Testing
 /// The flow of messages between the loop and the tasks of a call.
 struct ChannelTests {
   private let channel = CallChannel()
+  private let limit = CallChannel.limit.count
 
   /// Delivers messages of one byte, as the loop does. Returns whether the response continues.
   private func deliver(_ count: Int) -> Bool {
@@ -27,20 +28,20 @@ struct ChannelTests {
   }
 
   @Test func fullChannelPausesTheResponseUntilItIsHalfEmpty() {
-    #expect(deliver(511))
+    #expect(deliver(limit - 1))
     #expect(!deliver(1))
-    #expect(receive(255) == 0)
+    #expect(receive(limit / 2 - 1) == 0)
     #expect(receive(1) == 1)
-    #expect(receive(256) == 0)
+    #expect(receive(limit / 2) == 0)
     #expect(deliver(1))
   }
 
   @Test func typedMessagesCountWithTheirSize() throws {
     let message = Payload.typed(
-      try Message(TestSchema.type(), ["text": String(repeating: "x", count: 128 << 10)]))
-    #expect(message.byteCount >= 128 << 10)
+      try Message(TestSchema.type(), ["text": String(repeating: "x", count: CallChannel.limit.bytes)]))
+    #expect(message.byteCount >= CallChannel.limit.bytes)
     guard case .accepted = channel.offer(message), case .full = channel.offer(message) else {
-      Issue.record("a message of 128 KiB does not fill the channel")
+      Issue.record("a message of all bytes does not fill the channel")
       return
     }
   }
@@ -62,10 +63,10 @@ struct ChannelTests {
   }
 
   @Test func messagesThatArriveInAPauseDoNotEndIt() {
-    #expect(!deliver(600))
+    #expect(!deliver(limit + 80))
     // Fewer than the limit are left, but more than its half.
     #expect(receive(200) == 0)
     #expect(!deliver(10))
-    #expect(receive(154) == 1)
+    #expect(receive(limit / 2 - 110) == 1)
   }
 }

@@ -16,7 +16,7 @@ struct ResponseBatch {
 /// bounded: `deliver` returns whether the response continues, and `offer` whether the sender must wait.
 final class CallChannel: Sendable {
   /// The messages and bytes that wait in a direction before its source pauses.
-  private static let limit = (count: 512, bytes: 128 << 10)
+  static let limit = (count: 2048, bytes: 256 << 10)
 
   /// The result of an attempt to send.
   enum Offer {

@@ -6,7 +6,7 @@ import RPCurlProtocols
 /// channel holds of the request.
 final class CallDriver: CallObserver {
   /// The messages and their bytes after which the channel receives them before the end of the round.
-  private static let batch = (count: 128, bytes: 32 << 10)
+  private static let batch = (count: 512, bytes: 64 << 10)
 
   private let channel: CallChannel
   private let news: CallNews
