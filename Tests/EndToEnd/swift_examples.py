@@ -110,6 +110,8 @@ def source(example, everything):
         streams = str("response.messages" in code).lower()
         made = f"Types.{INTERCEPTOR.search(code)[1]}()"
         call = f"repeats({made}, streams: {streams}, schema)" if repeats else f"pass({made}, schema)"
+        if ".unauthenticated" in code:
+            call = f"authenticates({made}, schema)"
         return f"{imports}\nextension Example {{\n  static func {example.name}(_ schema: Schema) async throws {{\n    try await {call}\n  }}\n}}\n\nprivate enum Types {{\n{code}\n}}\n"
     if re.search(r"\bserver\.", code) and not re.search(r"^let server\b", code, re.M):
         code = f"let server = TestServer(schema: schema)\n{code}"

@@ -50,15 +50,26 @@ enum Example {
       }
     }
     // Nothing else repeats them.
-    try await failingFirst {
-      try await withRPCClient(target, schema: schema) { client in
-        do {
-          try await greet(client)
-        } catch let error as RPCError where error.code == .unavailable {
-          return
-        }
-        throw Failure(reason: "the server did not fail the first call")
+    try await failingFirst { try await fails(.unavailable, schema) }
+  }
+
+  /// Makes calls through an interceptor that fetches a token when the server refuses a call without it.
+  static func authenticates(_ interceptor: any ChainMember, _ schema: Schema) async throws {
+    try await $headers.withValue(["demo-token": "token"]) {
+      try await pass(interceptor, schema)
+      try await fails(.unauthenticated, schema)
+    }
+  }
+
+  /// Makes a call without interceptors, which fails with a code.
+  private static func fails(_ code: StatusCode, _ schema: Schema) async throws {
+    try await withRPCClient(target, schema: schema) { client in
+      do {
+        try await greet(client)
+      } catch let error as RPCError where error.code == code {
+        return
       }
+      throw Failure(reason: "the call did not fail with \(code)")
     }
   }
 
