@@ -233,6 +233,26 @@ import Testing
     #expect(journal.value.filter { $0.hasPrefix("B finish") }.count == 3)
   }
 
+  @Test(arguments: [1, 100])
+  func callThatCannotBeRetriedKeepsItsError(_ attempts: Int) async throws {
+    server.fail(unary, RPCError(.unavailable, "late", origin: .server))
+    let retry = whole(replayLimitBytes: 1) { request, next in
+      for _ in 1...attempts {
+        do {
+          return try await next(request)
+        } catch let error as RPCError where error.code == .unavailable {}
+      }
+      return try await next(request)
+    }
+    try await withRPCClient(server, interceptors: [retry]) { client in
+      let error = await #expect(throws: RPCError.self) { try await client.unary(unary, ["text": "long"]) }
+      // It does not repeat forever what cannot be repeated.
+      #expect(error?.message.contains(attempts == 1 ? "late" : "too large to be kept") == true)
+      #expect(error?.code == (attempts == 1 ? .unavailable : .internal))
+    }
+    #expect(server.calls.count == 1)
+  }
+
   /// The error of a single response is thrown by `next`, also if the server has sent headers.
   @Test(arguments: [ProtocolName.grpc, .grpcWeb, .connect], [true, false])
   func errorOfASingleResponseIsThrownByNext(_ protocolName: ProtocolName, _ hasHeaders: Bool) async throws {

@@ -19,6 +19,8 @@ final class AsyncAdapter: AnyStageInterceptor {
   private var requestStart: AsyncSlot.Held?
   private var responseStart: (value: ResponseStart, token: AsyncSlot.Held)?
   private var responseEnd: AsyncSlot.Held?
+  /// The error of the last attempt, which a call of `next` throws if there cannot be another.
+  private var failure: RPCError?
   /// The call of `next` that waits.
   private var waiter: AsyncWaiter<ResponseStart>?
   /// Whether the last call of `next` has returned a response.
@@ -83,6 +85,7 @@ final class AsyncAdapter: AnyStageInterceptor {
       if token.isVoid { return }
       let slot = AsyncSlot(value, nil, token)
       responseEnd = slot.token
+      failure = slot.error
       // The server has ended the call without a start.
       if let start = waitingStart.take() { context.start(response: start) }
       resumeNext(slot.error.map { .failure($0) } ?? .success(responseStart?.value ?? ResponseStart()))
@@ -247,10 +250,16 @@ final class AsyncAdapter: AnyStageInterceptor {
   private func retryCall(
     _ start: RequestStart, _ token: AsyncSlot.Held, _ waiter: AsyncWaiter<ResponseStart>
   ) {
-    var isPossible = false
-    token.look { isPossible = $0.canRetry }
-    guard isPossible else {
-      return refuse(waiter, "next was called again, and the call cannot be retried")
+    var obstacle: RetryObstacle?
+    token.look { obstacle = $0.obstacle(toRetryAfter: .zero) }
+    if let obstacle {
+      // Once: an interceptor may repeat a call for as long as it fails.
+      if let failure = failure.take() {
+        waiter.resume(.failure(failure))
+      } else {
+        refuse(waiter, "next was called again, and the call cannot be retried: \(obstacle)")
+      }
+      return
     }
     self.waiter = waiter
     hasResponse = false

@@ -22,7 +22,8 @@ public protocol Interceptor: ChainMember {
   /// - Parameters:
   ///   - request: The call's start, and its messages as they arrive.
   ///   - next: Forwards the request, and returns the response. A second call of it retries the call, if
-  ///     `replayLimitBytes` allows it: with the start that it is given, and the messages of the first call.
+  ///     `replayLimitBytes` allows it: with the start that it is given, and the messages of the first call. Otherwise it
+  ///     throws the error of the first call.
   /// - Returns: The response for the caller: the one from `next`, changed or not, or one in place of a server's.
   /// - Throws: The error of the call. An `RPCError` is used unchanged; its `metadata` are the trailers of the response.
   ///   An error without metadata that is thrown after the response has ended keeps the trailers of the server.
