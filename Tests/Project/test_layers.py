@@ -128,6 +128,13 @@ def test_pure_targets_do_not_import_the_c_library():
     assert {file for file in impure if MACHINE not in file.parents} == EXEMPT
 
 
+def test_attributes_are_those_of_the_oldest_compiler():
+    """Swift 6.2, which README.md names, has `@inline(__always)` only; Swift 6.3 has `@inline(always)` too."""
+    files = [file for folder in ("Sources", "Plugins", "Tests") for file in (ROOT / folder).rglob("*.swift") if ".build" not in file.parts]
+    assert len(files) > 500
+    assert [str(file.relative_to(ROOT)) for file in files if "@inline(always)" in file.read_text()] == []
+
+
 def test_one_file_reads_the_arguments_of_the_process():
     readers = [
         file.relative_to(ROOT)

@@ -83,9 +83,9 @@ extension FieldPath {
   /// can be removed in this order.
   package func paths(in message: Message) throws(FieldPathError) -> [FieldPath] {
     guard let each = steps.firstIndex(of: .each) else { return [self] }
-    let head = steps[..<each]
+    let head = Array(steps[..<each])
     var found: [FieldPath] = []
-    for key in try message.subscripts(at: FieldPath(steps: Array(head))) {
+    for key in try message.subscripts(at: FieldPath(steps: head)) {
       let path = FieldPath(steps: head + [.subscripted(key)] + steps[(each + 1)...])
       found += try path.paths(in: message)
     }

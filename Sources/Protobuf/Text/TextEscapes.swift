@@ -76,7 +76,7 @@ enum TextEscapes {
 
   /// Appends a string with its quotes if it is ASCII and needs no escape; otherwise returns false, with nothing
   /// appended.
-  @inline(always)
+  @inline(__always)
   static func appendPlain(_ bytes: UnsafeRawBufferPointer, to out: inout OutputBuffer) -> Bool {
     out.reserve(bytes.count &+ 16)
     let place = UnsafeMutableRawPointer(out.end)

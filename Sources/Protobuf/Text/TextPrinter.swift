@@ -72,7 +72,7 @@ struct TextPrinter: ~Copyable {
   mutating func startField() { startField(room: 0) }
 
   /// Starts a field, and makes room for `room` more bytes.
-  @inline(always)
+  @inline(__always)
   private mutating func startField(room: Int) {
     out.reserve(2 &* indentation &+ KeyBytes.block &+ room)
     guard options.singleLine else { return indent() }
@@ -94,7 +94,7 @@ struct TextPrinter: ~Copyable {
   }
 
   /// Starts a field with its name, and makes room for `room` more bytes.
-  @inline(always)
+  @inline(__always)
   private mutating func start(_ field: FieldPointer, in plan: PlanPointer, room: Int) {
     let key = field.pointee.protoKey
     startField(room: key.nameCount &+ KeyBytes.block &+ room)
@@ -119,7 +119,7 @@ struct TextPrinter: ~Copyable {
     if !options.singleLine { out.append(UInt8(ascii: "\n")) }
   }
 
-  @inline(always)
+  @inline(__always)
   private mutating func open() {
     out.reserve(3)
     out.appendReserved(UInt8(ascii: " "))
@@ -170,7 +170,7 @@ struct TextPrinter: ~Copyable {
   }
 
   /// Prints the next field, of a list one element; false, with nothing printed, if it is unknown.
-  @inline(always)
+  @inline(__always)
   private mutating func field(
     _ plan: PlanPointer, _ reader: inout WireReader, _ order: inout FieldOrder, depth: Int
   ) throws(DecodeError) -> Bool {
@@ -223,7 +223,7 @@ struct TextPrinter: ~Copyable {
   }
 
   /// Prints a value with the name of its field; false, with nothing printed, for an unknown number of a closed enum.
-  @inline(always)
+  @inline(__always)
   private mutating func value(
     _ field: FieldPointer, _ plan: PlanPointer, _ reader: inout WireReader, depth: Int
   ) throws(DecodeError) -> Bool {
@@ -285,7 +285,7 @@ struct TextPrinter: ~Copyable {
     TextEscapes.append(bytes, isText: isText, to: &out)
   }
 
-  @inline(always)
+  @inline(__always)
   private mutating func nested(_ field: FieldPointer, _ content: WireReader, depth: Int) throws(DecodeError) {
     open()
     try message(field.planOfMessage(), content, depth: depth + 1)
@@ -315,7 +315,7 @@ struct TextPrinter: ~Copyable {
     return true
   }
 
-  @inline(always)
+  @inline(__always)
   private mutating func number(_ field: FieldPointer, _ bits: UInt64) {
     switch field.pointee.kind {
     case .bool: if bits != 0 { out.append("true") } else { out.append("false") }

@@ -106,7 +106,7 @@ struct TextToWire: ~Copyable {
   }
 
   /// Reads `{ … }` or `< … >`, and writes tag and message.
-  @inline(always)
+  @inline(__always)
   private mutating func message(_ field: FieldPointer, depth: Int) throws(Unsuitable) {
     guard depth < nestingLimit, let end = parser.scanner.openMessage(), let plan = try? field.planOfMessage()
     else { throw Unsuitable() }
@@ -127,7 +127,7 @@ struct TextToWire: ~Copyable {
 
   /// Reads up to the value of the next field that is not to be skipped, or to the next element; nil after the end of
   /// the message.
-  @inline(always)
+  @inline(__always)
   private mutating func nextField(
     _ plan: PlanPointer, _ progress: inout Progress, until end: UInt8, depth: Int
   ) throws(Unsuitable) -> FieldPointer? {
@@ -154,7 +154,7 @@ struct TextToWire: ~Copyable {
   }
 
   /// Reads the name of the next field that is not to be skipped; nil after `end`.
-  @inline(always)
+  @inline(__always)
   private mutating func name(
     _ plan: PlanPointer, _ progress: inout Progress, until end: UInt8, depth: Int
   ) throws(Unsuitable) -> FieldPointer? {
@@ -167,7 +167,7 @@ struct TextToWire: ~Copyable {
   }
 
   /// Reads a name that probably follows: most texts have the order of the schema, without unset fields.
-  @inline(always)
+  @inline(__always)
   private mutating func expectedName(_ progress: inout Progress) -> FieldPointer? {
     var field = progress.next
     let limit = min(field + 4, progress.end)
@@ -236,7 +236,7 @@ struct TextToWire: ~Copyable {
   // MARK: Fields
 
   /// Reads the colon after a name, and checks that the field may follow.
-  @inline(always)
+  @inline(__always)
   private mutating func enter(_ field: FieldPointer, _ progress: inout Progress) throws(Unsuitable) {
     let number = field.pointee.number
     if number != progress.last {
@@ -251,7 +251,7 @@ struct TextToWire: ~Copyable {
   }
 
   /// Whether a single field occurs for the first time, as the first one of its oneof.
-  @inline(always)
+  @inline(__always)
   private mutating func isNew(_ field: FieldPointer, _ progress: inout Progress) -> Bool {
     let (slot, oneof) = (Int(field.pointee.slot), Int(field.pointee.oneof))
     guard slot >= 0 else { return others.insert(extension: field.pointee.number, in: &progress.others) }
@@ -262,7 +262,7 @@ struct TextToWire: ~Copyable {
   }
 
   /// The same for what has `index` in `bits`, or `number` in `others`.
-  @inline(always)
+  @inline(__always)
   private mutating func isNew(
     _ index: Int, in bits: inout UInt64, otherwise number: Int, in level: FieldOccurrences.Level
   ) -> Bool {
@@ -273,7 +273,7 @@ struct TextToWire: ~Copyable {
   }
 
   /// Reads a value or an element, and writes it with its tag, unless it is a zero that is omitted.
-  @inline(always)
+  @inline(__always)
   private mutating func value(
     of field: FieldPointer, _ progress: inout Progress, keepsZero: Bool
   ) throws(Unsuitable) {
@@ -289,7 +289,7 @@ struct TextToWire: ~Copyable {
     }
   }
 
-  @inline(always)
+  @inline(__always)
   private mutating func closePacked(_ progress: inout Progress) {
     guard let start = progress.packedStart else { return }
     out.closeLengthDelimited(start)
@@ -299,7 +299,7 @@ struct TextToWire: ~Copyable {
   // MARK: Values
 
   /// Reads a value, in most texts without space before it, and writes it without a tag. Returns whether it is zero.
-  @inline(always)
+  @inline(__always)
   private mutating func scalar(_ field: FieldPointer) throws(Unsuitable) -> Bool {
     switch field.pointee.kind {
     case .string, .bytes:
@@ -335,7 +335,7 @@ struct TextToWire: ~Copyable {
   }
 
   /// Reads a whole number in plain notation; nil, with nothing read, for others.
-  @inline(always)
+  @inline(__always)
   private mutating func plainInteger(_ field: FieldPointer) -> UInt64? {
     guard
       let (bits, end) = DecimalReader.integer(parser.scanner.cursor, parser.scanner.end, field.pointee.kind),
@@ -347,7 +347,7 @@ struct TextToWire: ~Copyable {
 
   /// Reads a string of ASCII without escapes, which no other one follows, and returns its length; nil, with nothing
   /// read, for others.
-  @inline(always)
+  @inline(__always)
   private mutating func plainString() -> Int? {
     let (cursor, end) = (parser.scanner.cursor, parser.scanner.end)
     guard end - cursor > 8, cursor.pointee == UInt8(ascii: "\"") else { return nil }
