@@ -102,6 +102,8 @@ LINK_BUILT_IN = -Xcc -DRPCURL_BUILTIN_LIBCURL -Xcc -isystem -Xcc $(BUILT_IN)/inc
 # lld, because the default linker warns about functions of the Swift runtime that nothing here calls.
 # Exclusive access is checked at run time in debug builds, which the tests use; the checks are a third of the cost
 # of a message.
+# Code makes a generic type by the accessor of the type, with the conformances that it needs, and does not look them up by name: a
+# look-up searches all conformances of the program, and those were a third of the instructions of a call.
 # Each function has a section of its own, and the linker leaves out what it finds unused, also of packages. Nothing imports the
 # library of regular expressions, which the compiler would link by itself: Sources/Protobuf/TextSearch.swift has what is needed.
 # No symbol is exported: plugins bring libraries of their own, which must not find those of the program instead.
@@ -117,6 +119,7 @@ SWIFT_MACHINE = $(if $(CROSS),--triple $(MACHINE)-unknown-linux-gnu --scratch-pa
   -Xswiftc -resource-dir -Xswiftc $(CURDIR)/$(SWIFT_LIBRARY))
 SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release $(SWIFT_MACHINE) --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
   -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \
   $(POSITION) $(LINK_GLIBC) -Xcc -ffunction-sections -Xcc -fdata-sections \
   -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker -L$(CURDIR)/$(BUILD)/static $(LINK_ARCHIVES) \
