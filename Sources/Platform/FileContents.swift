@@ -34,6 +34,11 @@ package enum FileContents {
     let file = try InputFile(path, waitLimit: waitLimit)
     if isShared { file.lock() }
     defer { file.close() }
+    return try read(file, limitBytes: limitBytes)
+  }
+
+  /// Reads a file until its end.
+  static func read(_ file: InputFile, limitBytes: Int) throws(SystemError) -> [UInt8] {
     var contents: [UInt8] = []
     while let piece = try file.next() {
       contents += piece
@@ -147,7 +152,7 @@ package enum FileContents {
   }
 
   /// Opens the file at `path` for writing, or creates it. Waits for the reader of a pipe, until a signal arrives. The descriptor
-  /// does not block.
+  /// does not block. A file that another process writes is not opened, except for appending.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -159,10 +164,17 @@ package enum FileContents {
     _ path: String, mode: mode_t, isAppending: Bool = false, waitLimit: Duration?
   ) throws(SystemError) -> Int32 {
     let deadline = waitLimit.map { MonotonicClock.now + $0 }
-    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (isAppending ? O_APPEND : O_TRUNC)
+    let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (isAppending ? O_APPEND : 0)
     while true {
       let descriptor = Glibc.open(path, flags, mode)
-      if descriptor >= 0 { return descriptor }
+      if descriptor >= 0 {
+        reportSizeLimit()
+        if !isAppending, remainingBytes(descriptor) != nil, let problem = problemOfClearing(descriptor) {
+          close(descriptor)
+          throw problem
+        }
+        return descriptor
+      }
       let problem = SystemError.last
       var status = stat()
       guard errno == ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
@@ -176,10 +188,32 @@ package enum FileContents {
     }
   }
 
-  /// Replaces the file at `path` atomically. Returns nil, or why that failed.
+  /// Removes the content of a regular file that is written in place. Returns nil, or why it is still there.
+  private static func problemOfClearing(_ descriptor: Int32) -> SystemError? {
+    guard FileLock.registerWriter(descriptor) else { return SystemError("another process writes the file") }
+    return ftruncate(descriptor, 0) == 0 ? nil : .last
+  }
+
+  /// Makes a write past the limit of the size of files (`ulimit -f`) an error, as one to a full disk. Its signal would otherwise end the
+  /// process, and the file would end within a line. Programs that this one starts have the signal as before.
+  static func reportSizeLimit() { _ = handlesSizeLimit }
+
+  private static let handlesSizeLimit: Bool = {
+    var action = sigaction()
+    guard sigaction(SIGXFSZ, nil, &action) == 0,
+      unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_DFL, to: Int.self)
+    else { return false }
+    action = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in }
+    return sigaction(SIGXFSZ, &action, nil) == 0
+  }()
+
+  /// Replaces the file at `path`, or that of a symbolic link, atomically: of several processes that do so, the last one holds.
+  /// Returns nil, or why that failed.
   ///
-  /// A path that exists and is not a regular file (a pipe, a terminal, a symbolic link) is opened and written to, as is a
-  /// file in a directory that cannot be written.
+  /// A path that exists and is not a regular file (a pipe, a terminal), and the file of a standard stream, is opened and written to,
+  /// as is a file in a directory that cannot be written.
   ///
   /// - Parameters:
   ///   - bytes: The new contents.
@@ -190,22 +224,11 @@ package enum FileContents {
     _ path: String, with bytes: [UInt8], newMode: mode_t? = 0o600, isPrivate: Bool = false,
     waitLimit: Duration? = nil
   ) -> SystemError? {
-    var status = stat()
-    let isThere = lstat(path, &status) == 0
-    if !isThere || status.st_mode & S_IFMT == S_IFREG {
-      // A new file may hold confidential data.
-      let mode = isPrivate ? 0o600 : isThere ? status.st_mode & 0o777 : newMode
-      if let file = ReplacementFile(for: path, mode: mode) {
-        if let problem = write(bytes, to: file.descriptor) {
-          file.discard()
-          return problem
-        }
-        return file.replace() ? nil : .last
-      }
-      // The file may be writable although its directory is not.
-      guard isThere, errno == EACCES || errno == EPERM else { return .last }
-    }
     do throws(SystemError) {
+      // A new file may hold confidential data.
+      if let file = try ReplacementFile.make(replacing: path, newMode: newMode, isPrivate: isPrivate) {
+        return file.complete { write(bytes, to: $0) }
+      }
       let descriptor = try openForWriting(path, mode: 0o600, waitLimit: waitLimit)
       let problem = write(bytes, to: descriptor, waitLimit: waitLimit)
       return Glibc.close(descriptor) == 0 ? problem : problem ?? .last
@@ -229,7 +252,8 @@ package enum FileContents {
   package static func problemOfReplacing(_ path: String) -> SystemError? {
     var status = stat()
     // Another file of its name replaces a regular one, so only the directory has to be writable.
-    if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, problemOfFolder(path) == nil {
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, problemOfFolder(targetPath(path)) == nil
+    {
       return nil
     }
     return problemOfWriting(path)

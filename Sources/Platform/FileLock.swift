@@ -9,19 +9,29 @@ package enum FileLock {
 
   /// How long to wait for a process that holds the contents, and was stopped perhaps.
   package static let patience = Duration.seconds(2)
+  /// The same after a signal: others that write the file hold it for less.
+  private static let patienceAfterSignal = Duration.milliseconds(200)
 
   /// Runs `body` while no other process reads or writes the contents, or after another one has held them for too long.
   ///
   /// - Parameters:
   ///   - patience: How long to wait.
   ///   - isHeld: Whether the last wait was in vain, so that of many writes only the first one waits.
+  ///   - body: Receives whether no other process reads or writes the contents.
   package static func withContents<Result, E: Error>(
-    of descriptor: Int32, patience: Duration = patience, isHeld: inout Bool, _ body: () throws(E) -> Result
+    of descriptor: Int32, patience: Duration = patience, isHeld: inout Bool,
+    _ body: (_ isLocked: Bool) throws(E) -> Result
   ) throws(E) -> Result {
     let isLocked = wait(for: descriptor, F_WRLCK, isHeld ? .zero : patience)
     isHeld = !isLocked && !Interrupt.isPending
     defer { if isLocked { _ = set(descriptor, contents, F_UNLCK) } }
-    return try body()
+    return try body(isLocked)
+  }
+
+  /// Waits until no other process reads or writes the contents. None can until the lock is released. Returns false if another one
+  /// holds them for longer.
+  static func lockForWriting(_ descriptor: Int32, patience: Duration) -> Bool {
+    wait(for: descriptor, F_WRLCK, patience)
   }
 
   /// Waits until no other process writes the contents. None can until the descriptor is closed.
@@ -53,8 +63,8 @@ package enum FileLock {
   /// Returns whether the lock was obtained. The kernel itself would wait without a limit.
   private static func wait(for descriptor: Int32, _ kind: Int32, _ patience: Duration) -> Bool {
     if set(descriptor, contents, kind) { return true }
-    let end = MonotonicClock.now + patience
-    while .now < end, !Interrupt.isPending {
+    let begin = MonotonicClock.now
+    while .now < begin + (Interrupt.isPending ? min(patience, patienceAfterSignal) : patience) {
       usleep(500)
       if set(descriptor, contents, kind) { return true }
     }

@@ -4,6 +4,9 @@ import RPCurlBase
 ///
 /// Until then it has no name, where the file system allows that (O_TMPFILE): the kernel removes it however the
 /// process ends, and other users cannot create a file of its name in advance.
+///
+/// It is not forced to the disk: a reader finds the old or the new content however a process ends, and after a failure of the
+/// machine what its file system has kept.
 package final class ReplacementFile {
   /// `O_TMPFILE`, a macro that Swift does not import.
   private static let unnamed = 0o20000000 | O_DIRECTORY
@@ -34,20 +37,29 @@ package final class ReplacementFile {
     }
     descriptor = opened
     guard opened >= 0 else { return nil }
+    FileContents.reportSizeLimit()
     if let mode { _ = fchmod(opened, mode) }
   }
 
   /// Creates the file that replaces a regular file, also one that does not exist yet, and the target of a symbolic link.
   ///
-  /// - Returns: nil if the path must be opened and written instead: it is no regular file, or it exists in a directory that
-  ///   cannot be written.
+  /// - Parameters:
+  ///   - path: The file to replace.
+  ///   - newMode: The permissions of a file that does not exist; nil for those of a new file.
+  ///   - isPrivate: Whether only the user may read the file; the mode of the replaced file does not apply then.
+  /// - Returns: nil if the path must be opened and written instead: it is no regular file, that of a standard stream, or it
+  ///   exists in a directory that cannot be written.
   /// - Throws: `SystemError` if neither is possible.
-  package static func make(replacing path: String) throws(SystemError) -> ReplacementFile? {
+  package static func make(
+    replacing path: String, newMode: mode_t? = nil, isPrivate: Bool = false
+  ) throws(SystemError) -> ReplacementFile? {
     var status = stat()
     let exists = stat(path, &status) == 0
     guard exists || errno == ENOENT else { throw .last }
-    guard !exists || status.st_mode & S_IFMT == S_IFREG else { return nil }
-    let mode = exists ? status.st_mode & 0o777 : nil
+    guard !exists || status.st_mode & S_IFMT == S_IFREG && !StandardStreams.contain(status) else {
+      return nil
+    }
+    let mode = isPrivate ? 0o600 : exists ? status.st_mode & 0o777 : newMode
     if let file = ReplacementFile(for: FileContents.targetPath(path), mode: mode) { return file }
     guard exists, [EACCES, EPERM].contains(errno) else {
       throw .last
@@ -55,8 +67,21 @@ package final class ReplacementFile {
     return nil
   }
 
-  /// Renames the file to its final path and closes it. Returns false and sets `errno` on failure.
-  package func replace() -> Bool {
+  /// Writes everything and replaces the file, or removes the new one. Returns nil, or why that failed.
+  ///
+  /// - Parameter write: Writes everything. Returns nil, or why that failed.
+  package func complete(_ write: (_ descriptor: Int32) -> SystemError?) -> SystemError? {
+    if let problem = write(descriptor) {
+      discard()
+      return problem
+    }
+    return replace() ? nil : .last
+  }
+
+  /// Moves the file to its final path and closes it. Returns false and sets `errno` on failure.
+  ///
+  /// - Parameter ifAbsent: Whether a file of this path is not replaced: that is a failure, with `EEXIST`.
+  package func replace(ifAbsent: Bool = false) -> Bool {
     for _ in 0..<8 where name == nil {
       let beside = Self.name(beside: path)
       let linked = linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, beside, AT_SYMLINK_FOLLOW)
@@ -65,9 +90,19 @@ package final class ReplacementFile {
     guard let name else { return failed(closing: true) }
     // Some file systems report a full disk only on close.
     guard close(descriptor) == 0 else { return failed(closing: false) }
-    guard rename(name, path) == 0 else { return failed(closing: false) }
+    guard move(name, ifAbsent: ifAbsent) else { return failed(closing: false) }
     self.name = nil
     return true
+  }
+
+  private func move(_ name: String, ifAbsent: Bool) -> Bool {
+    guard ifAbsent else { return rename(name, path) == 0 }
+    if link(name, path) == 0 {
+      unlink(name)
+      return true
+    }
+    // Not every file system has hard links.
+    return [EPERM, EOPNOTSUPP].contains(errno) && rename(name, path) == 0
   }
 
   /// Removes and closes the file.

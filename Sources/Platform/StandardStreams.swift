@@ -8,4 +8,12 @@ package enum StandardStreams {
       _ = open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY)
     }
   }
+
+  /// Whether a file is that of a standard stream. It must not be replaced: the stream would continue with the old one.
+  static func contain(_ file: stat) -> Bool {
+    (Int32(0)...2).contains { descriptor in
+      var status = stat()
+      return fstat(descriptor, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino
+    }
+  }
 }

@@ -53,11 +53,7 @@ package struct MadeCertificate {
     guard let file = try ReplacementFile.make(replacing: path) else {
       throw SystemError("not a regular file, or its folder cannot be written", path: path)
     }
-    if let problem = FileContents.write(authority, to: file.descriptor) {
-      file.discard()
-      throw problem.at(path)
-    }
-    guard file.replace() else { throw SystemError.last.at(path) }
+    if let problem = file.complete({ FileContents.write(authority, to: $0) }) { throw problem.at(path) }
   }
 
   private static func isHostName(_ name: String) -> Bool {

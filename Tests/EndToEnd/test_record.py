@@ -190,7 +190,6 @@ def test_failed_connection_is_replayed_as_one(call, cassette):
     [
         (b"", "calls.rec: is empty, not a cassette"),
         (b"hello\n", "calls.rec:1: expected a value"),
-        (b'{"cassette":"rpcurl","version":1}\n{"call":1,"event":"sta', "calls.rec:2: unexpected end of the JSON"),
         (b'{"cassette":"rpcurl","version":1}\n{"call":"x","event":"start"}', "calls.rec:2: call: must be a whole number"),
         (b'{"cassette":"rpcurl","version":9}\n', "calls.rec:1: version: 9 is newer"),
         (b'{"cassette":"rpcurl","version":1}\n' + b"[" * 1_000_000, "calls.rec:2: nested deeper than 100 levels"),

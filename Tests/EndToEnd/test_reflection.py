@@ -434,7 +434,7 @@ def test_damaged_cache_is_replaced(rpcurl, grpc_server, damage, tmp_path):
     if damage != "folder":
         assert schema_line(rpcurl("-v", url)).endswith("cached")
         assert not file.is_symlink()
-    assert [f for f in cache_files(rpcurl) if f.name.endswith(".tmp")] == []
+    assert [f for f in cache_files(rpcurl) if f.name.endswith(".part")] == []
 
 
 def stamped(descriptor_set):
@@ -900,9 +900,9 @@ def test_http_2_if_a_server_requires_it_for_streams(rpcurl, raw_server):
 def test_unfinished_files_of_other_processes_are_kept(rpcurl, grpc_server):
     """A process of another container, with the same home, may have the same number."""
     directory = rpcurl.home / ".cache" / "rpcurl" / "reflection"
-    script = f'mkdir -p {directory} && echo theirs >{directory}/.$$.tmp && exec "$@"'
+    script = f'mkdir -p {directory} && echo theirs >{directory}/.$$.part && exec "$@"'
     command = ["sh", "-c", script, "sh", str(RPCURL), f"{grpc_server.url}/{DELAY}"]
     assert subprocess.run(command, env={"HOME": str(rpcurl.home), "PATH": os.environ["PATH"]}, timeout=60).returncode == 0
-    (theirs,) = directory.glob(".*.tmp")
+    (theirs,) = directory.glob(".*.part")
     assert theirs.read_text() == "theirs\n"
     assert len(list(directory.glob("*.binpb"))) == 1

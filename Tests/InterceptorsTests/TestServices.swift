@@ -115,7 +115,8 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
       services.files[path]? += String(decoding: bytes, as: UTF8.self)
     }
     func begin(ifEmpty head: [UInt8]) throws(SystemError) {
-      try write(services.files[path]?.isEmpty == true ? head : [])
+      try write([])
+      if services.files[path]?.isEmpty == true { try write(head) }
     }
     func close() {}
   }

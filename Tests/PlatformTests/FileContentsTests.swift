@@ -91,10 +91,14 @@ struct FileContentsTests {
 
   @Test func writesThroughSymbolicLink() throws {
     let folder = try folder()
-    let file = folder.write("file", [])
+    let file = folder.write("file", [5])
     symlink("file", "\(folder.path)/link")
+    let before = try FileContents.open(file)
+    defer { close(before) }
     #expect(FileContents.replace("\(folder.path)/link", with: [7]) == nil)
     #expect(try FileContents.read(file) == [7])
+    // What opened it before reads the old content until its end.
+    #expect(try FileContents.readPiece(before, limitBytes: 2) == [5])
     #expect(FileContents.target(ofLink: "\(folder.path)/link") == "file")
   }
 

@@ -27,7 +27,7 @@ GLOBALS = {
     "PluginHost/Bridge/PluginGuard.swift": ("The crash handler of the process reads it at any time.", {"known"}),
     "PluginHost/Bridge/HandleTable.swift": (NUMBERS, {"nextTable"}),
     "Chain/Configuration/InterceptorRegistration.swift": (NUMBERS, {"last"}),
-    "Interceptors/Machine/DescriptorFile.swift": ("A file has one identity in a process, whichever client opened it.", {"replaced"}),
+    "Platform/AppendedFile.swift": ("A file has one identity in a process, whichever client opened it.", {"replaced"}),
 }
 
 # Objects that do not change, as far as their users can tell: the schemas that the program contains.

@@ -102,8 +102,10 @@ package protocol OutputFile: AnyObject, Sendable {
   var isShared: Bool { get }
   /// Writes the first bytes of a file that is empty.
   func begin(ifEmpty head: [UInt8]) throws(SystemError)
+  /// Appends text immediately, which begins a line.
+  func write(_ text: [UInt8]) throws(SystemError)
   /// Appends bytes immediately.
-  func write(_ bytes: [UInt8]) throws(SystemError)
+  func write(binary bytes: [UInt8]) throws(SystemError)
   /// Closes the file.
   func close() throws(SystemError)
 }
@@ -115,6 +117,7 @@ extension InterceptorServices {
 extension OutputFile {
   package var isShared: Bool { false }
   package func begin(ifEmpty head: [UInt8]) throws(SystemError) { try write(head) }
+  package func write(binary bytes: [UInt8]) throws(SystemError) { try write(bytes) }
   /// Replaces the old content of a file that is to be replaced: to be called when a call starts.
   package func begin() throws(SystemError) { try write([]) }
 }

@@ -4,8 +4,7 @@ import RPCurlProgram
 
 /// A file that receives the input and output of a session, without colours.
 package final class SessionTranscript {
-  private let descriptor: Int32
-  private let waitLimit: Duration?
+  private let file: AppendedFile
   private let console: Console
   private let secrets: SessionSecrets
   /// The output of the line that is not complete: a secret must not be in two parts.
@@ -28,14 +27,13 @@ package final class SessionTranscript {
     _ path: String, of console: Console, _ secrets: SessionSecrets, waitLimit: Duration?,
     whenFailed: @escaping (String) -> Void
   ) throws(Failure) {
-    // Mode 0600: the file may contain confidential data.
     do throws(SystemError) {
-      descriptor = try FileContents.openForWriting(path, mode: 0o600, waitLimit: waitLimit)
+      file = try AppendedFile(path, replacingWith: [], waitLimit: waitLimit)
+      try file.write([])
     } catch {
       throw Interrupt.failure ?? Failure(.internalError, path, error)
     }
     self.secrets = secrets
-    self.waitLimit = waitLimit
     self.console = console
     self.whenFailed = whenFailed
     console.terminal.transcript = { [weak self] bytes in self?.write(bytes) }
@@ -44,7 +42,6 @@ package final class SessionTranscript {
   deinit {
     console.terminal.transcript = nil
     write(masked: held)
-    close(descriptor)
   }
 
   /// Writes a typed line without its secrets.
@@ -79,11 +76,11 @@ package final class SessionTranscript {
   }
 
   private func write(masked bytes: [UInt8]) {
-    guard !bytes.isEmpty,
-      let problem = FileContents.write(secrets.mask.apply(bytes), to: descriptor, waitLimit: waitLimit),
-      let report = whenFailed
-    else { return }
-    whenFailed = nil
-    report(problem.reason)
+    do throws(SystemError) {
+      try file.write(secrets.mask.apply(bytes))
+    } catch {
+      whenFailed?(error.reason)
+      whenFailed = nil
+    }
   }
 }

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlChain
 import RPCurlLanguage
 import RPCurlPlatform
@@ -47,11 +48,12 @@ struct SuiteRecordings {
   func end(_ session: Session) throws {
     guard case .record(let directory) = recordings else { return }
     let cassette = cassette(in: directory)
-    var status = stat()
-    if stat(cassette, &status) == 0, status.st_size == 0,
-      let problem = FileContents.replace(cassette, with: Array("\(Cassette.firstLine)\n".utf8))
-    {
-      throw Failure(.input, cassette, problem)
+    do throws(SystemError) {
+      // Another process may record to it now.
+      let file = try AppendedFile(cassette, replacingWith: nil, waitLimit: session.waitLimit)
+      try file.begin(ifEmpty: Array("\(Cassette.firstLine)\n".utf8))
+    } catch {
+      throw Failure(.input, cassette, error)
     }
     guard session.schema.pool != nil else { return }
     try execute("export \(SessionWords.quoted("\(directory)/\(name).binpb"))", session)

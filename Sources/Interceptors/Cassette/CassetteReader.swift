@@ -4,30 +4,43 @@ import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 
+/// What a cassette contains.
+struct RecordedCalls: Sendable {
+  /// In the order of their starts.
+  fileprivate(set) var calls: [RecordedCall] = []
+  /// The highest number of a call.
+  fileprivate(set) var lastNumber = 0
+  /// A line that a process was writing when it was ended; nil if there is none. It is ignored.
+  fileprivate(set) var incompleteLine: LanguageError?
+  private let reporting = Once()
+
+  /// Reports the line that is ignored, once.
+  func reportIncompleteLine(_ context: CallContext) {
+    guard let incompleteLine else { return }
+    reporting.report { context.log(.warning, incompleteLine.reason) }
+  }
+}
+
 /// Reads the calls of a cassette.
 struct CassetteReader {
   private let file: String
-  private var calls: [RecordedCall] = []
+  private var recorded = RecordedCalls()
   /// The index of each number's last call.
   private var byNumber: [Int: Int] = [:]
-  /// The highest number of a call.
-  private var lastNumber = 0
   /// The highest valid number of a call: that which every JSON parser reads exactly.
   private static let highestNumber = 1 << 53
 
-  /// Reads a file's calls, in the order of their starts, and their highest number.
-  static func read(
-    _ content: [UInt8], file: String
-  ) throws(LanguageError) -> (calls: [RecordedCall], lastNumber: Int) {
+  /// Reads a file's calls.
+  static func read(_ content: [UInt8], file: String) throws(LanguageError) -> RecordedCalls {
     var reader = CassetteReader(file: file)
     try reader.read(content)
-    return (reader.calls, reader.lastNumber)
+    return reader.recorded
   }
 
   /// Reads a file to which calls are to be added; nil if it is missing or empty.
   static func readToContinue(
     _ path: String, _ settings: SettingsReader, _ services: any InterceptorServices
-  ) throws(ConfigurationError) -> (calls: [RecordedCall], lastNumber: Int)? {
+  ) throws(ConfigurationError) -> RecordedCalls? {
     let content: [UInt8]
     do throws(SystemError) {
       content = try services.contents(ofFile: path, holdsMessages: true)
@@ -36,16 +49,8 @@ struct CassetteReader {
       if error.isMissing { return nil }
       throw settings.error("file", "\(path): \(error.reason)")
     }
-    guard let last = content.last else { return nil }
-    do throws(LanguageError) {
-      let found = try read(content, file: path)
-      guard last == UInt8(ascii: "\n") else {
-        throw DocumentPlace(file: path, line: nil).error("the last line is incomplete")
-      }
-      return found
-    } catch {
-      throw settings.error("file", error.reason)
-    }
+    guard !content.isEmpty else { return nil }
+    do { return try read(content, file: path) } catch { throw settings.error("file", error.reason) }
   }
 
   private init(file: String) { self.file = file }
@@ -60,6 +65,13 @@ struct CassetteReader {
       do throws(MessageParseError) {
         json = try JSONValue(parsing: Array(line))
       } catch {
+        // It ends within its JSON, which may be within a character or an escape.
+        let isIncomplete = error.reason == .unexpectedEnd || line.last != UInt8(ascii: "}")
+        if hasFirst, isIncomplete, line.first == UInt8(ascii: "{") {
+          recorded.incompleteLine = place.error(
+            "the line is incomplete, and ignored: the process that wrote it was ended")
+          continue
+        }
         throw place.error("\(error.withoutPlace) (column \(error.position.column))")
       }
       do throws(LanguageError) {
@@ -95,18 +107,18 @@ struct CassetteReader {
         throw object.error("method", "must be the name of a method")
       }
       // A number may repeat for another call, from another process.
-      byNumber[number] = calls.count
-      lastNumber = max(lastNumber, number)
-      calls.append(RecordedCall(place: place, method: name))
+      byNumber[number] = recorded.calls.count
+      recorded.lastNumber = max(recorded.lastNumber, number)
+      recorded.calls.append(RecordedCall(place: place, method: name))
       return
     }
     guard let index = byNumber[number] else {
       throw object.error("call", "no call with number \(number) has started")
     }
-    let time = try object.milliseconds("ms") ?? calls[index].events.last?.time ?? .zero
+    let time = try object.milliseconds("ms") ?? recorded.calls[index].events.last?.time ?? .zero
     guard let event = try Self.event(event, object, place) else { return }
-    guard !calls[index].isWhole else { throw object.error("event", "the call has already ended") }
-    calls[index].events.append(RecordedCall.Event(place: place, time: time, event: event))
+    guard !recorded.calls[index].isWhole else { throw object.error("event", "the call has already ended") }
+    recorded.calls[index].events.append(RecordedCall.Event(place: place, time: time, event: event))
   }
 
   /// `nil` for an unknown event: newer versions may add some.

@@ -10,12 +10,10 @@ final class CassetteWriter: Sendable {
   private let services: any InterceptorServices
   let redaction: Redaction
   private let file: any OutputFile
-  /// The first line, if no other process writes it before the first call.
-  private let head: [UInt8]
   private let numbers: Locked<(last: Int, areUnique: Bool)>
 
-  /// The calls of the old content, if it is kept.
-  let existing: [RecordedCall]
+  /// The calls of the old content; nil if it is not kept, or there is none.
+  let existing: RecordedCalls?
 
   /// Opens a cassette. The old content of a new file is kept until the first call is recorded.
   ///
@@ -32,21 +30,20 @@ final class CassetteWriter: Sendable {
       throw settings.error("file", "\(path): \(error.reason)")
     }
     // After the file is open: other processes that begin to write it have numbers of their own.
-    let old = isAppending ? try CassetteReader.readToContinue(path, settings, services) : nil
-    existing = old?.calls ?? []
-    numbers = Locked(Self.numbers(after: old?.lastNumber ?? 0))
-    head = old == nil && isAppending ? Self.head : []
+    existing = isAppending ? try CassetteReader.readToContinue(path, settings, services) : nil
+    numbers = Locked(Self.numbers(after: existing?.lastNumber ?? 0))
   }
 
   /// Makes the recording of another call.
   func makeRecording(of call: CallFacts, _ context: CallContext) -> CallRecording {
-    CallRecording(call, self, redaction.of(context.secrets), startedAt: services.nanosecondsSince1970)
+    existing?.reportIncompleteLine(context)
+    return CallRecording(call, self, redaction.of(context.secrets), startedAt: services.nanosecondsSince1970)
   }
 
   /// The number of another call. While another process records its calls in the same file, it has none of the numbers that
   /// this one uses.
   fileprivate func nextNumber() throws(RPCError) -> Int {
-    try reportingFailure { () throws(SystemError) in try file.begin(ifEmpty: head) }
+    try reportingFailure { () throws(SystemError) in try file.begin(ifEmpty: Self.head) }
     return numbers.withLock { numbers in
       if file.isShared, !numbers.areUnique {
         numbers = (Int.random(in: Self.uniqueNumbers), true)

@@ -39,6 +39,7 @@ final class ReplayFactory: InterceptorFactory {
   let miss: Miss
   let redaction: Redaction
   let path: String
+  private let recorded: RecordedCalls
   private let calls: [RecordedCall]
   private let writer: CassetteWriter?
   /// The calls that were replayed.
@@ -58,13 +59,15 @@ final class ReplayFactory: InterceptorFactory {
     self.path = path
     used = Locked([])
     guard miss == .record else {
-      calls = try Self.calls(of: path, settings, services)
+      recorded = try Self.calls(of: path, settings, services)
+      calls = recorded.calls
       writer = nil
       return
     }
     let writer = try CassetteWriter(path, isAppending: true, settings, services)
     // A call without an end may be one that another process makes now.
-    calls = writer.existing.filter(\.isWhole)
+    recorded = writer.existing ?? RecordedCalls()
+    calls = recorded.calls.filter(\.isWhole)
     self.writer = writer
   }
 
@@ -90,7 +93,7 @@ final class ReplayFactory: InterceptorFactory {
 
   private static func calls(
     of path: String, _ settings: SettingsReader, _ services: any InterceptorServices
-  ) throws(ConfigurationError) -> [RecordedCall] {
+  ) throws(ConfigurationError) -> RecordedCalls {
     let content: [UInt8]
     do {
       content = try services.contents(ofFile: path, holdsMessages: true)
@@ -99,7 +102,7 @@ final class ReplayFactory: InterceptorFactory {
         "file", "\(path): \(error.reason)", hint: "record a cassette with --use record,file=FILE")
     }
     do {
-      return try CassetteReader.read(content, file: path).calls
+      return try CassetteReader.read(content, file: path)
     } catch {
       throw settings.error("file", error.reason)
     }
@@ -113,6 +116,7 @@ final class ReplayFactory: InterceptorFactory {
 
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     redaction.reportMissingFields(call, context)
+    recorded.reportIncompleteLine(context)
     do {
       let candidates = try candidates(for: call)
       if candidates.isEmpty, miss == .pass { return nil }

@@ -50,7 +50,7 @@ package struct SystemServices: InterceptorServices {
   ///   - isDry: Whether files are only checked: none is created or changed.
   package init(
     reports: ReportFiles = ReportFiles(), shared: SharedValues = SharedValues(),
-    standardError: any OutputFile = DescriptorFile(2, closes: false), runFiles: RunFiles? = nil,
+    standardError: any OutputFile = AppendedFile(2, closes: false), runFiles: RunFiles? = nil,
     waitLimit: Duration?, isDry: Bool = false
   ) {
     self.reports = reports
@@ -75,16 +75,7 @@ package struct SystemServices: InterceptorServices {
       // No call is made, so nothing is written.
       return standardError
     }
-    // At the end in any case: two interceptors that write to one file do not overwrite each other.
-    // Mode 0600: the file may contain confidential data.
-    let descriptor = try FileContents.openForWriting(
-      path, mode: 0o600, isAppending: true, waitLimit: waitLimit)
-    var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
-      // Only the owner can change the mode; a file of another user keeps its own.
-      _ = fchmod(descriptor, status.st_mode & 0o700)
-    }
-    return DescriptorFile(descriptor, replacingWith: head, in: runFiles, waitLimit: waitLimit)
+    return try AppendedFile(path, replacingWith: head, in: runFiles, waitLimit: waitLimit)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError) {
@@ -128,3 +119,4 @@ package struct SystemServices: InterceptorServices {
 }
 
 extension CacheDirectory: CacheFolder {}
+extension AppendedFile: OutputFile {}

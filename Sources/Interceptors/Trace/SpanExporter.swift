@@ -85,7 +85,7 @@ final class SpanExporter: Sendable {
       endpoint.send(body, network) { [self] problem in sent(problem, network) }
     case .file(let file, let path):
       do throws(SystemError) {
-        try file.write(body)
+        try file.write(binary: body)
         sent(nil, network)
       } catch {
         sent("\(path): \(error.reason)", network)

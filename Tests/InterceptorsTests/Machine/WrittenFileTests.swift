@@ -40,11 +40,51 @@ import Testing
   }
 
   @Test func appends() throws {
-    #expect(write("old ") == nil)
+    #expect(write("old\n") == nil)
     let file = try services.openFile(path, replacingWith: nil)
     try file.write(Array("new".utf8))
-    #expect(content(path) == "old new")
+    #expect(content(path) == "old\nnew")
     try file.close()
+  }
+
+  /// As after a process that was killed within a write.
+  @Test(arguments: [true, false]) func textBeginsALine(isBinary: Bool) throws {
+    #expect(write("a\nb") == nil)
+    let file = try services.openFile(path, replacingWith: nil)
+    let write = isBinary ? file.write(binary:) : file.write(_:)
+    for text in ["c", "d\n"] { try write(Array(text.utf8)) }
+    let other = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
+    #expect(FileContents.write(Array("e".utf8), to: other) == nil)
+    close(other)
+    try write(Array("f\n".utf8))
+    #expect(content(path) == (isBinary ? "a\nbcd\nef\n" : "a\nb\ncd\ne\nf\n"))
+    try file.close()
+  }
+
+  /// As a program that rotates logs does.
+  @Test func beginsAgainAFileThatAnotherProgramHasTruncated() throws {
+    let file = try services.openFile(path, replacingWith: Array("head\n".utf8))
+    try file.write(Array("a\n".utf8))
+    #expect(truncate(path, 0) == 0)
+    try file.begin(ifEmpty: Array("head\n".utf8))
+    try file.write(Array("b\n".utf8))
+    #expect(content(path) == "head\nb\n")
+    try file.close()
+  }
+
+  @Test func manyThreadsAppendWholeLines() throws {
+    let path = path
+    let waits = (0..<8).map { number in
+      startThread {
+        let file = try? SystemServices(waitLimit: nil).openFile(path, replacingWith: Array("head\n".utf8))
+        for _ in 0..<100 { try? file?.write(Array("\(String(repeating: "\(number)", count: 5_000))\n".utf8)) }
+        try? file?.close()
+      }
+    }
+    for wait in waits { wait() }
+    let lines = try #require(content(path)).split(separator: "\n")
+    #expect(lines.count == 801 && lines.first == "head")
+    #expect(lines.dropFirst().allSatisfy { $0.utf8.count == 5_000 && Set($0).count == 1 })
   }
 
   /// Also if the path is written in two ways, and the services are those of two clients.
@@ -52,10 +92,10 @@ import Testing
     #expect(write("old") == nil)
     let paths = [path, "\(directory.path)/./out"]
     let files = try paths.map { path in
-      try SystemServices(waitLimit: nil).openFile(path, replacingWith: Array("head ".utf8))
+      try SystemServices(waitLimit: nil).openFile(path, replacingWith: Array("head\n".utf8))
     }
-    for file in files + files { try file.write(Array("a".utf8)) }
-    #expect(content(path) == "head aaaa")
+    for file in files + files { try file.write(Array("a\n".utf8)) }
+    #expect(content(path) == "head\na\na\na\na\n")
     for file in files { try file.close() }
   }
 
@@ -63,14 +103,15 @@ import Testing
   private func otherProcess(writing text: String) -> Int32 {
     let other = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     var isHeld = false
-    FileLock.withContents(of: other, isHeld: &isHeld) {
+    FileLock.withContents(of: other, isHeld: &isHeld) { isLocked in
+      #expect(isLocked)
       #expect(FileLock.registerWriter(other))
       #expect(FileContents.write(Array(text.utf8), to: other) == nil)
     }
     return other
   }
 
-  @Test(arguments: [("other ", "other a"), ("", "head a")])
+  @Test(arguments: [("other\n", "other\na"), ("", "head a")])
   func addsToAFileThatAnotherProcessWrites(before: String, after: String) throws {
     let other = otherProcess(writing: before)
     let file = try services.openFile(path, replacingWith: Array("head ".utf8))
@@ -106,10 +147,10 @@ import Testing
   @Test func beginsAFileOnlyIfItIsEmpty() throws {
     let files = try (0..<2).map { _ in try services.openFile(path, replacingWith: nil) }
     for (file, text) in zip(files, ["a", "b"]) {
-      try file.begin(ifEmpty: Array("head ".utf8))
+      try file.begin(ifEmpty: Array("head\n".utf8))
       try file.write(Array(text.utf8))
     }
-    #expect(content(path) == "head ab")
+    #expect(content(path) == "head\na\nb")
     #expect(files.map(\.isShared) == [false, true])
     for file in files { try file.close() }
   }
@@ -147,7 +188,7 @@ import Testing
     let wait = startThread {
       var isHeld = false
       for _ in 0..<300 {
-        FileLock.withContents(of: other, isHeld: &isHeld) {
+        FileLock.withContents(of: other, isHeld: &isHeld) { _ in
           for part in ["a", "b\n"] { _ = FileContents.write(Array(part.utf8), to: other) }
         }
       }
@@ -163,19 +204,19 @@ import Testing
 
   /// An interceptor that was removed before its first call replaces nothing.
   @Test(arguments: [true, false]) func fileThatIsNotWrittenReplacesNothing(isClosed: Bool) throws {
-    #expect(write("old ") == nil)
+    #expect(write("old\n") == nil)
     var file: (any OutputFile)? = try services.openFile(path, replacingWith: Array("head".utf8))
     if isClosed { try file?.close() }
     file = nil
     let other = try services.openFile(path, replacingWith: nil)
     try other.write(Array("new".utf8))
-    #expect(content(path) == "old new")
+    #expect(content(path) == "old\nnew")
   }
 
   @Test func replacesAgainAfterAFailure() throws {
     #expect(write("old") == nil)
     let descriptor = open(path, O_RDONLY)
-    let unwritable = DescriptorFile(descriptor, replacingWith: Array("a ".utf8), waitLimit: nil)
+    let unwritable = AppendedFile(descriptor, replacingWith: Array("a ".utf8), waitLimit: nil)
     #expect(throws: SystemError.self) { try unwritable.write([]) }
     let file = try services.openFile(path, replacingWith: Array("b ".utf8))
     try file.write(Array("new".utf8))
@@ -185,7 +226,7 @@ import Testing
   @Test func writesTheHeadToAPipe() throws {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
-    let file = DescriptorFile(ends[1], replacingWith: Array("head ".utf8), waitLimit: nil)
+    let file = AppendedFile(ends[1], replacingWith: Array("head ".utf8), waitLimit: nil)
     for text in ["a", "b"] { try file.write(Array(text.utf8)) }
     try file.close()
     #expect((try? FileContents.readPiece(ends[0], limitBytes: 100)) == Array("head ab".utf8))

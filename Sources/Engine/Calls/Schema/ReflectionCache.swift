@@ -59,28 +59,17 @@ package struct ReflectionCache {
   private func store(_ bytes: [UInt8], _ path: String) -> String? {
     Directory.make(directory)
     prune()
-    // Written under another name and renamed, so that no process reads an incomplete file. The name is random:
-    // processes in two containers may have the same id.
-    let ending = ".tmp"
-    var name = Array("\(directory)/.XXXXXX\(ending)".utf8CString)
-    let descriptor = mkstemps(&name, Int32(ending.utf8.count))
-    guard descriptor >= 0 else { return "\(directory): \(FileContents.lastError())" }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    let temporary = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let problem = FileContents.write(bytes, to: descriptor)
-    close(descriptor)
-    guard problem == nil, rename(temporary, path) == 0 else {
-      let why = problem?.reason ?? FileContents.lastError()
-      unlink(temporary)
-      return "\(directory): \(why)"
+    guard let file = ReplacementFile(for: path, mode: 0o600) else {
+      return "\(directory): \(FileContents.lastError())"
     }
-    return nil
+    return file.complete { FileContents.write(bytes, to: $0) }.map { "\(directory): \($0.reason)" }
   }
 
   private func prune() {
     let now = time(nil)
     var kept: [(path: String, time: timespec, bytes: Int)] = []
-    for name in fileNames where Self.endings.contains(where: name.hasSuffix) {
+    // A process that was killed may have left the file of `ReplacementFile`.
+    for name in fileNames where [".binpb", ".services", ".part"].contains(where: name.hasSuffix) {
       var status = stat()
       let path = "\(directory)/\(name)"
       guard lstat(path, &status) == 0 else { continue }
@@ -100,8 +89,6 @@ package struct ReflectionCache {
       unlink(oldest.path)
     }
   }
-
-  private static let endings = [".binpb", ".services", ".tmp"]
 
   private var fileNames: [String] { Directory.entries(in: directory).map(\.name) }
 

@@ -1,10 +1,11 @@
 import RPCurlBase
-import RPCurlChain
-import RPCurlPlatform
-import RPCurlProtobuf
 
-/// A file that is written through its descriptor.
-package final class DescriptorFile: OutputFile {
+/// A file to which several processes append: a log, a cassette, a transcript.
+///
+/// A write is whole, and follows those of the others: it has the lock of the file, what a failed one has written is removed, and text
+/// begins a line also where a process that was killed has left a part of one. Of the processes that replace the content, the first one
+/// does; what the others add while it runs is kept.
+package final class AppendedFile: Sendable {
   /// What is left to do before the first write.
   private enum Beginning {
     /// Write these bytes.
@@ -19,6 +20,8 @@ package final class DescriptorFile: OutputFile {
     /// Whether it is a regular file, which other processes may write, too.
     let isRegular: Bool
     var isShared = false
+    /// The size of the file after the last write of this object.
+    var end: off_t = 0
     /// How long a write waits for other processes.
     let patience: Duration
     /// Whether another process holds the file for longer.
@@ -31,6 +34,7 @@ package final class DescriptorFile: OutputFile {
     }
   }
 
+  private let lineFeed = UInt8(ascii: "\n")
   private let descriptor: Int32
   private let runFiles: RunFiles?
   /// Whether `close` and the end of the object close the descriptor.
@@ -52,14 +56,29 @@ package final class DescriptorFile: OutputFile {
     state = Locked(State(.nothing, isRegular: false))
   }
 
-  /// Makes a file of a descriptor that was opened for appending, and is closed by `close`.
+  /// Opens the file at `path`, or creates it. Only the user can read it then: it may contain confidential data.
   ///
   /// - Parameters:
-  ///   - descriptor: The descriptor.
+  ///   - path: The file.
   ///   - head: The first bytes of the content that replaces the old one before the first write; nil to append.
   ///   - runFiles: The files that processes of this run write; nil if it is the only one.
   ///   - waitLimit: How long a write waits for the reader of a pipe, or for other processes; nil for no limit.
-  init(
+  package convenience init(
+    _ path: String, replacingWith head: [UInt8]?, in runFiles: RunFiles? = nil, waitLimit: Duration?
+  ) throws(SystemError) {
+    // At the end in any case: two objects that write to one file do not overwrite each other.
+    let descriptor = try FileContents.openForWriting(
+      path, mode: 0o600, isAppending: true, waitLimit: waitLimit)
+    var status = stat()
+    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+      // Only the owner can change the mode; a file of another user keeps its own.
+      _ = fchmod(descriptor, status.st_mode & 0o700)
+    }
+    self.init(descriptor, replacingWith: head, in: runFiles, waitLimit: waitLimit)
+  }
+
+  /// Makes a file of a descriptor that was opened for appending, and is closed by `close`; the parameters are those of a path.
+  package init(
     _ descriptor: Int32, replacingWith head: [UInt8]?, in runFiles: RunFiles? = nil,
     waitLimit: Duration? = nil
   ) {
@@ -85,52 +104,87 @@ package final class DescriptorFile: OutputFile {
 
   deinit { try? close() }
 
+  /// Whether another process, or another object of this one, was writing the file at the first write of this object. The old
+  /// content was then not replaced.
   package var isShared: Bool { state.withLock { $0.isShared } }
 
-  package func write(_ bytes: [UInt8]) throws(SystemError) {
-    try write(bytes, onlyIfEmpty: false)
+  /// Appends text immediately: all of it, or none after an error. It begins a line, unless this object has written what is before.
+  package func write(_ text: [UInt8]) throws(SystemError) {
+    try write(text, isText: true)
   }
 
+  /// Appends bytes immediately: all of them, or none after an error.
+  package func write(binary bytes: [UInt8]) throws(SystemError) {
+    try write(bytes, isText: false)
+  }
+
+  /// Writes the first bytes of a file that is empty.
   package func begin(ifEmpty head: [UInt8]) throws(SystemError) {
-    try write(head, onlyIfEmpty: true)
+    try write([], isText: true, ifEmpty: head)
   }
 
-  private func write(_ bytes: [UInt8], onlyIfEmpty: Bool) throws(SystemError) {
+  private func write(_ bytes: [UInt8], isText: Bool, ifEmpty head: [UInt8] = []) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
-      guard state.isRegular else { return try write(&state, bytes) }
+      guard state.isRegular else {
+        if case .write(let first) = state.beginning { try append(first) }
+        state.beginning = .nothing
+        return try append(head + bytes)
+      }
       var isHeld = state.isHeld
       defer { state.isHeld = isHeld }
       try FileLock.withContents(of: descriptor, patience: state.patience, isHeld: &isHeld) {
-        () throws(SystemError) in
-        try write(&state, onlyIfEmpty && !isEmpty ? [] : bytes)
+        isLocked throws(SystemError) in
+        try begin(&state, isLocked: isLocked)
+        try append((head.isEmpty || size > 0 ? [] : head) + bytes, isText: isText, &state, isLocked: isLocked)
       }
     }
   }
 
-  private var isEmpty: Bool {
+  private var size: off_t {
     var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_size == 0
+    return fstat(descriptor, &status) == 0 ? status.st_size : 0
   }
 
-  /// Writes after what is left to do before the first write.
-  private func write(_ state: inout State, _ bytes: [UInt8]) throws(SystemError) {
-    switch state.beginning {
-    case .write(let head): try append(head + bytes)
-    case .replace(let identity):
-      // What another process of the run has written is kept, also after its end.
-      let isFirst = runFiles?.claim(identity.name) ?? true
-      let isAlone = FileLock.registerWriter(descriptor) && isFirst
-      state.isShared = !isAlone
-      let isDone = try identity.replace { head throws(SystemError) in
-        // What another process writes now is kept.
-        guard isAlone else { return try append(isEmpty ? head + bytes : bytes) }
-        guard ftruncate(descriptor, 0) == 0 else { throw .last }
-        try append(head + bytes)
-      }
-      if !isDone { try append(bytes) }
-    case .nothing: return try append(bytes)
+  /// Replaces the content, if that is left to do.
+  private func begin(_ state: inout State, isLocked: Bool) throws(SystemError) {
+    guard case .replace(let identity) = state.beginning else { return }
+    // What another process of the run has written is kept, also after its end.
+    let isFirst = runFiles?.claim(identity.name) ?? true
+    let isAlone = FileLock.registerWriter(descriptor) && isFirst
+    state.isShared = !isAlone
+    try identity.replace { head throws(SystemError) in
+      // What another process writes now is kept.
+      guard isAlone || size == 0 else { return }
+      guard ftruncate(descriptor, 0) == 0 else { throw .last }
+      try append(head, isText: false, &state, isLocked: isLocked)
     }
     state.beginning = .nothing
+  }
+
+  /// Appends to a regular file.
+  private func append(
+    _ bytes: [UInt8], isText: Bool, _ state: inout State, isLocked: Bool
+  ) throws(SystemError) {
+    guard !bytes.isEmpty else { return }
+    let start = size
+    let isWithinLine =
+      isText && start > 0 && start != state.end && lastByte(before: start) ?? lineFeed != lineFeed
+    do throws(SystemError) {
+      try append(isWithinLine ? [lineFeed] + bytes : bytes)
+    } catch {
+      if isLocked { _ = ftruncate(descriptor, start) }
+      throw error
+    }
+    state.end = size
+  }
+
+  /// The byte before a place; nil if it cannot be read. The descriptor is one for writing.
+  private func lastByte(before end: off_t) -> UInt8? {
+    let reader = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+    guard reader >= 0 else { return nil }
+    defer { Glibc.close(reader) }
+    var byte: UInt8 = 0
+    return pread(reader, &byte, 1, end - 1) == 1 ? byte : nil
   }
 
   private func append(_ bytes: [UInt8]) throws(SystemError) {
@@ -142,6 +196,7 @@ package final class DescriptorFile: OutputFile {
     throw problem
   }
 
+  /// Closes the file.
   package func close() throws(SystemError) {
     state.withLock { state in
       if case .replace(let identity) = state.beginning { identity.removeOwner(ObjectIdentifier(self)) }
@@ -176,17 +231,14 @@ private struct FileIdentity: Hashable, Sendable {
   /// Global, because the process has one file of each identity, whichever client opened it.
   private static let replaced = Locked<[FileIdentity: Replacement]>([:])
 
-  private init?(_ descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    device = status.st_dev
-    number = status.st_ino
-  }
-
   /// Returns nil for anything but a regular file, and for a standard stream, to which the program itself writes.
   init?(replaceable descriptor: Int32) {
-    self.init(descriptor)
-    for stream in Int32(0)...2 where FileIdentity(stream) == self { return nil }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      !StandardStreams.contain(status)
+    else { return nil }
+    device = status.st_dev
+    number = status.st_ino
   }
 
   /// The name in the record of a run.
@@ -206,13 +258,11 @@ private struct FileIdentity: Hashable, Sendable {
   /// Replaces the content, unless that was done.
   ///
   /// - Parameter body: Replaces it by what begins with the bytes; after an error, the next write tries again.
-  /// - Returns: Whether it was replaced now.
-  func replace(_ body: ([UInt8]) throws(SystemError) -> Void) throws(SystemError) -> Bool {
+  func replace(_ body: ([UInt8]) throws(SystemError) -> Void) throws(SystemError) {
     try Self.replaced.withLock { replaced throws(SystemError) in
-      guard let replacement = replaced[self] else { return false }
+      guard let replacement = replaced[self] else { return }
       try body(replacement.head)
       replaced[self] = nil
-      return true
     }
   }
 }
