@@ -72,24 +72,20 @@ package final class CacheDirectory: Sendable {
     let size = Self.size(onDisk: Self.sealBytes + content.count)
     guard size <= limitBytes else { throw SystemError("it exceeds the size of the cache") }
     Directory.make(path)
-    guard let file = ReplacementFile(for: "\(path)/\(name)", mode: 0o600) else { throw problem }
-    if let problem = FileContents.write(Self.seal(name, content), to: file.descriptor)
-      ?? FileContents.write(content, to: file.descriptor)
-    {
-      file.discard()
-      throw problem
+    guard let file = ReplacementFile(for: "\(path)/\(name)", mode: 0o600) else {
+      throw SystemError("\(path): \(FileContents.lastError())")
     }
-    guard file.replace() else { throw problem }
+    let failure = file.complete { descriptor in
+      FileContents.write(Self.seal(name, content), to: descriptor)
+        ?? FileContents.write(content, to: descriptor)
+    }
+    if let failure { throw SystemError("\(path): \(failure.reason)") }
     try checkTrust(name)
     let isFull = allowance.withLock { allowance in
       allowance -= size
       return allowance < 0
     }
     if isFull { prune(keeping: name) }
-  }
-
-  private var problem: SystemError {
-    SystemError("\(path): \(FileContents.lastError())")
   }
 
   private func checkTrust(_ name: String) throws(SystemError) {
@@ -111,9 +107,8 @@ package final class CacheDirectory: Sendable {
     let lock = Glibc.open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { return }
     defer { close(lock) }
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return }
-    // A child that another thread starts has a copy of the descriptor until it runs its program: closing would not unlock.
-    defer { flock(lock, LOCK_UN) }
+    guard FileLock.lockForWriting(lock, patience: .zero) else { return }
+    defer { FileLock.release(lock) }
     var files: [(name: String, used: Int, size: Int)] = []
     var total = 0
     for name in Directory.entries(in: path).map(\.name) where name != "lock" {

@@ -153,5 +153,6 @@ def test_full_home_directory_of_a_session(disk, rpcurl, grpc_server, full):
         assert terminal.end() == (0, None)
     finally:
         terminal.close()
+    assert ("the last lines are not in the history" in terminal.output.decode()) == full
     history = terminal.output.split(b"\0")[0].decode().partition("history:\r\n")[2]
     assert history.splitlines() == (["help"] if full else ["help", *lines])

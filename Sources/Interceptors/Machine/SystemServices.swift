@@ -36,6 +36,7 @@ package struct SystemServices: InterceptorServices {
   private let standardError: any OutputFile
   private let isDry: Bool
   private let runFiles: RunFiles?
+  private let replaced = ReplacedFiles()
   package let reports: ReportFiles
   package let shared: SharedValues
 
@@ -81,8 +82,10 @@ package struct SystemServices: InterceptorServices {
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError) {
     guard !isDry else { return try checkReplacing(path) }
     try claim(path)
-    if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate, waitLimit: waitLimit) {
-      throw problem
+    try replaced.file(path, isPrivate: isPrivate).update(waitLimit: waitLimit) {
+      content throws(SystemError) in
+      guard !content.isForeign else { throw SystemError("another process has replaced the file") }
+      return bytes
     }
   }
 
@@ -120,3 +123,21 @@ package struct SystemServices: InterceptorServices {
 
 extension CacheDirectory: CacheFolder {}
 extension AppendedFile: OutputFile {}
+
+/// The files that interceptors replace, by path: each is replaced repeatedly.
+private final class ReplacedFiles: Sendable {
+  /// A type of its own: the generic type of a dictionary would be instantiated in each run.
+  private struct State {
+    var files: [String: SharedFile] = [:]
+  }
+
+  private let state = Locked(State())
+
+  func file(_ path: String, isPrivate: Bool) -> SharedFile {
+    state.withLock { state in
+      let file = state.files[path] ?? SharedFile(path, isPrivate: isPrivate)
+      state.files[path] = file
+      return file
+    }
+  }
+}

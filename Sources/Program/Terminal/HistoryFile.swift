@@ -4,8 +4,7 @@ import RPCurlProtobuf
 
 /// The history file, in `$XDG_STATE_HOME/rpcurl`: an entry on each line, with a vertical tab for each line feed in it.
 ///
-/// Each write locks the file, appends to its current lines and replaces it atomically, so that concurrent sessions
-/// keep each other's lines.
+/// Concurrent sessions keep each other's lines: see ``SharedFile``.
 package struct HistoryFile {
   /// The largest number of lines.
   package static let limit = 1_000
@@ -38,8 +37,14 @@ package struct HistoryFile {
   package func lines() throws(SystemError) -> [String] {
     // With a link to `/dev/null`, a user asks for no history.
     if type == S_IFCHR { return [] }
-    return try contents().compactMap {
-      String(validating: $0, as: UTF8.self)?.replacing(Self.lineFeed, with: "\n")
+    try checkType()
+    do {
+      return try Self.lines(FileContents.read(path, limitBytes: Self.largestFile)).compactMap {
+        String(validating: $0, as: UTF8.self)?.replacing(Self.lineFeed, with: "\n")
+      }
+    } catch {
+      guard error.isMissing else { throw error }
+      return []
     }
   }
 
@@ -49,24 +54,19 @@ package struct HistoryFile {
     return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
   }
 
-  private func contents() throws(SystemError) -> [ArraySlice<UInt8>] {
-    guard type ?? S_IFREG == S_IFREG else {
-      throw SystemError("not a regular file")
-    }
-    do {
-      return try FileContents.read(path, limitBytes: Self.largestFile).split(separator: UInt8(ascii: "\n"))
-        .suffix(Self.limit)
-    } catch {
-      guard error.isMissing else { throw error }
-      return []
-    }
+  private func checkType() throws(SystemError) {
+    guard type ?? S_IFREG == S_IFREG else { throw SystemError("not a regular file") }
+  }
+
+  private static func lines(_ content: [UInt8]) -> [ArraySlice<UInt8>] {
+    content.split(separator: UInt8(ascii: "\n")).suffix(limit)
   }
 
   /// Adds a line, unless it is empty, too long or secret.
   ///
   /// - Parameters:
   ///   - line: The line.
-  ///   - isLast: Whether it is written now. Otherwise, or if another session holds the lock, the next write includes it.
+  ///   - isLast: Whether it is written now. Otherwise, or if that fails, the next write includes it.
   package mutating func add(_ line: String, isLast: Bool = true) {
     let isKept =
       !line.isEmpty && line.utf8.count <= Self.longestLine
@@ -76,34 +76,30 @@ package struct HistoryFile {
     if isLast { flush() }
   }
 
-  /// Writes the remaining lines, unless another session holds the lock.
+  /// Writes the remaining lines, unless that fails or another session writes its own now.
   package mutating func flush() {
-    if !waiting.isEmpty { write(patience: 1) }
+    try? write(patience: .zero)
   }
 
-  /// Writes the remaining lines; waits up to 0.5 s for the lock.
-  package mutating func close() {
-    if !waiting.isEmpty { write(patience: 50) }
+  /// Writes the remaining lines; waits for other sessions.
+  ///
+  /// - Throws: `SystemError` if they are not in the file.
+  package mutating func close() throws(SystemError) {
+    try write(patience: .milliseconds(500))
   }
 
-  private mutating func write(patience: Int) {
+  private mutating func write(patience: Duration) throws(SystemError) {
+    guard !waiting.isEmpty, type != S_IFCHR else { return }
     Directory.make(directory)
-    let lock = open("\(directory)/history.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { return }
-    defer { Glibc.close(lock) }
-    var tries = 1
-    while flock(lock, LOCK_EX | LOCK_NB) != 0 {
-      guard tries < patience else { return }
-      tries += 1
-      usleep(10_000)
+    try checkType()
+    try SharedFile(path, isPrivate: true).update(patience: patience) {
+      [waiting] content throws(SystemError) in
+      var all = Self.lines(try content.bytes(limitBytes: Self.largestFile))
+      for line in waiting where all.last?.elementsEqual(line.utf8) != true {
+        all.append(Array(line.utf8)[...])
+      }
+      return all.suffix(Self.limit).flatMap { $0 + [UInt8(ascii: "\n")] }
     }
-    // A child that another thread starts has a copy of the descriptor until it runs its program: closing would not unlock.
-    defer { flock(lock, LOCK_UN) }
-    defer { waiting = [] }
-    guard var all = try? contents() else { return }
-    for line in waiting where all.last?.elementsEqual(line.utf8) != true { all.append(Array(line.utf8)[...]) }
-    let text = all.suffix(Self.limit).flatMap { $0 + [UInt8(ascii: "\n")] }
-    // The session continues without a history if the file cannot be written.
-    if FileContents.replace(path, with: text) == nil { chmod(path, 0o600) }
+    waiting = []
   }
 }

@@ -176,7 +176,10 @@ package final class LineEditor: LineInput {
     state = .closed
     rest()
     if let signals { loop.unwatch(signals) }
-    historyFile?.close()
+    do { try historyFile?.close() } catch {
+      let path = TerminalText.escape(historyFile?.path ?? "")
+      console.error.remark("* the last lines are not in the history: \(path): \(error.reason)\n")
+    }
   }
 
   // MARK: Keys

@@ -247,6 +247,24 @@ import Testing
     #expect(ContinuousClock.now - begin < limit * 50)
   }
 
+  /// Of two processes that write one report, the one that finds that of the other says so, and keeps it.
+  @Test func keepsReportOfAnotherProcess() throws {
+    let other = SystemServices(waitLimit: nil)
+    func replace(_ services: SystemServices, _ text: String) throws {
+      try services.replaceFile(path, with: Array(text.utf8), isPrivate: true)
+    }
+    try replace(services, "a1")
+    try replace(other, "b1")
+    let problem = #expect(throws: SystemError.self) { try replace(services, "a2") }
+    #expect(problem?.reason == "another process has replaced the file")
+    try replace(other, "b2")
+    #expect(content(path) == "b2")
+    // A user may remove it, to have a new one.
+    unlink(path)
+    try replace(services, "a3")
+    #expect(content(path) == "a3")
+  }
+
   @Test func dryRunChangesNothing() throws {
     let services = SystemServices(waitLimit: nil, isDry: true)
     _ = try services.openFile(path, replacingWith: [])

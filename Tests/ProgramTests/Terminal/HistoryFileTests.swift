@@ -1,4 +1,6 @@
 import Foundation
+import RPCurlCommandSupport
+import RPCurlPlatform
 import Testing
 
 @testable import RPCurlProgram
@@ -45,6 +47,39 @@ struct HistoryFileTests {
       #expect(try history(directory).lines() == ["one", "two", "three\nfour", "five"])
       let path = "\(directory)/rpcurl/history"
       #expect(try String(contentsOfFile: path, encoding: .utf8) == "one\ntwo\nthree\u{0B}four\nfive\n")
+    }
+  }
+
+  /// A line that cannot be written now is written with the next one.
+  @Test func keepsLinesWhileAnotherProcessHoldsTheFile() throws {
+    try withDirectory { directory in
+      var history = try history(directory)
+      history.add("one")
+      let other = open(history.path, O_RDONLY | O_CLOEXEC)
+      FileLock.lockForReading(other)
+      history.add("two")
+      #expect(throws: (any Error).self) { try history.close() }
+      close(other)
+      history.add("three")
+      #expect(try self.history(directory).lines() == ["one", "two", "three"])
+    }
+  }
+
+  @Test func keepsLinesOfManyThreads() throws {
+    try withDirectory { directory in
+      let waits = (0..<8).map { number in
+        startThread {
+          guard var history = try? self.history(directory) else { return }
+          for count in 0..<50 { history.add("\(number) \(count)") }
+          try? history.close()
+        }
+      }
+      for wait in waits { wait() }
+      let lines = try history(directory).lines()
+      #expect(lines.count == 400)
+      for number in 0..<8 {
+        #expect(lines.filter { $0.hasPrefix("\(number) ") } == (0..<50).map { "\(number) \($0)" })
+      }
     }
   }
 
@@ -97,7 +132,7 @@ struct HistoryFileTests {
       #expect(truncate(history.path, 65 << 20) == 0)
       #expect(throws: (any Error).self) { try history.lines() }
       history.add("last")
-      history.close()
+      #expect(throws: (any Error).self) { try history.close() }
       let size = try FileManager.default.attributesOfItem(atPath: history.path)[.size] as? Int
       #expect(size == 65 << 20)
     }

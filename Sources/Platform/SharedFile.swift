@@ -1,0 +1,125 @@
+import RPCurlBase
+
+/// A file whose content several processes replace, each by one that depends on the content before: a history, a report.
+///
+/// The file is locked while its content is read and replaced, and a process that obtains the lock looks whether the path still names the
+/// file. Readers need no lock: they find the content before or after a change, and after the end of a process within one that before.
+package final class SharedFile: Sendable {
+  /// What is there before a change.
+  package struct Content {
+    fileprivate let descriptor: Int32?
+    /// Whether another process has replaced what this object wrote.
+    package let isForeign: Bool
+
+    /// Reads the content; empty if there is no file.
+    ///
+    /// - Parameter limitBytes: The largest accepted file.
+    package func bytes(limitBytes: Int) throws(SystemError) -> [UInt8] {
+      guard let descriptor else { return [] }
+      return try FileContents.read(InputFile(reading: descriptor, until: nil), limitBytes: limitBytes)
+    }
+  }
+
+  private let path: String
+  private let isPrivate: Bool
+  /// What this object wrote last. The file stays open: no other one can have its number.
+  private let last = Locked<Int32?>(nil)
+
+  /// Describes a file.
+  ///
+  /// - Parameters:
+  ///   - path: The file, or a link to it.
+  ///   - isPrivate: Whether only the user may read the file; otherwise, a file that exists keeps its mode.
+  package init(_ path: String, isPrivate: Bool) {
+    self.path = path
+    self.isPrivate = isPrivate
+  }
+
+  deinit { last.withLock { if let last = $0 { close(last) } } }
+
+  /// Replaces the content while no other process does.
+  ///
+  /// - Parameters:
+  ///   - patience: How long to wait for other processes.
+  ///   - waitLimit: How long to wait for the reader of a pipe (`--max-time`); nil for no limit.
+  ///   - change: Returns the new content.
+  /// - Throws: The error of `change`, or why the file cannot be replaced; it is then as before.
+  package func update(
+    patience: Duration = FileLock.patience, waitLimit: Duration? = nil,
+    _ change: (Content) throws(SystemError) -> [UInt8]
+  ) throws(SystemError) {
+    var status = stat()
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG, !StandardStreams.contain(status)
+    else {
+      return try write(change(Content(descriptor: nil, isForeign: false)), waitLimit: waitLimit)
+    }
+    let end = MonotonicClock.now + patience
+    try last.withLock { last throws(SystemError) in
+      while try !replace(&last, until: end, change) {}
+    }
+  }
+
+  private func write(_ bytes: [UInt8], waitLimit: Duration?) throws(SystemError) {
+    if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate, waitLimit: waitLimit) {
+      throw problem
+    }
+  }
+
+  /// Returns false if another process has created or replaced the file before this one had the lock.
+  private func replace(
+    _ last: inout Int32?, until end: MonotonicClock.Instant,
+    _ change: (Content) throws(SystemError) -> [UInt8]
+  ) throws(SystemError) -> Bool {
+    let current = try open()
+    defer {
+      if let current {
+        FileLock.release(current)
+        close(current)
+      }
+    }
+    if let current {
+      guard FileLock.lockForWriting(current, patience: end - .now) else {
+        throw SystemError("another process holds the file")
+      }
+      guard isNamed(current) else { return false }
+    }
+    let isForeign = current != nil && last.map { !isNamed($0) } ?? false
+    let bytes = try change(Content(descriptor: current, isForeign: isForeign))
+    guard let file = try ReplacementFile.make(replacing: path, newMode: 0o600, isPrivate: isPrivate) else {
+      try write(bytes, waitLimit: nil)
+      return true
+    }
+    let written = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+    defer { if written >= 0, written != last { close(written) } }
+    if let problem = FileContents.write(bytes, to: file.descriptor) {
+      file.discard()
+      throw problem
+    }
+    guard file.replace(ifAbsent: current == nil) else {
+      guard current == nil, errno == EEXIST else { throw .last }
+      return false
+    }
+    if written >= 0 {
+      if let last { close(last) }
+      last = written
+    }
+    return true
+  }
+
+  /// Opens the file; nil if there is none. Writing is what a lock needs: a file that only its directory permits to replace has none.
+  private func open() throws(SystemError) -> Int32? {
+    let flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+    var descriptor = Glibc.open(path, O_RDWR | flags)
+    if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = Glibc.open(path, O_RDONLY | flags) }
+    guard descriptor < 0 else { return descriptor }
+    guard errno == ENOENT else { throw .last }
+    return nil
+  }
+
+  /// Whether an open file is the one that the path names.
+  private func isNamed(_ descriptor: Int32) -> Bool {
+    var (named, opened) = (stat(), stat())
+    return stat(path, &named) == 0 && fstat(descriptor, &opened) == 0 && named.st_dev == opened.st_dev
+      && named.st_ino == opened.st_ino
+  }
+}
