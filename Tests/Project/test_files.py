@@ -1,0 +1,25 @@
+"""Files that several processes use are written by three types of Sources/Platform: nothing else renames or locks files."""
+
+import re
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[2] / "Sources"
+# Calls of the C library, and not methods or cases of an enum.
+CALL = re.compile(r"(?<![.\w])(?<!case )(rename|renameat|linkat|flock|mkstemps?)\((?!\))")
+
+ALLOWED = {
+    "Platform/ReplacementFile.swift": {"linkat", "rename"},
+    # Files without a name, and those that an editor of the user changes.
+    "Platform/TemporaryFile.swift": {"mkstemp"},
+    "Engine/Session/ExternalEditor.swift": {"mkstemps"},
+    "Engine/Session/Session+Prompt.swift": {"mkstemp"},
+}
+
+
+def test_files_are_replaced_and_locked_in_one_place():
+    found = {}
+    for path in sorted(SOURCES.rglob("*.swift")):
+        code = "\n".join(line.split("//")[0] for line in path.read_text().splitlines())
+        if calls := set(CALL.findall(code)):
+            found[str(path.relative_to(SOURCES))] = calls
+    assert found == ALLOWED
