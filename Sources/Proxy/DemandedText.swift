@@ -171,7 +171,7 @@ struct DemandedText {
     let missing = max(Int(least) - base.count, 0)
     let more = random(byteCounts.upperBound == .max ? missing + 4 : missing)
     guard base.suffix(suffix.count).elementsEqual(suffix) else { return base + more }
-    return base.dropLast(suffix.count) + more + suffix
+    return Array(base.dropLast(suffix.count)) + more + suffix
   }
 
   private mutating func random(_ count: Int) -> [UInt8] {

@@ -7,12 +7,12 @@ package enum LibcurlWords {
     if let quote = text.firstIndex(of: "'"), let at = text.lastIndex(of: "@"), quote < at {
       let inside = text[text.index(after: quote)..<at]
       let start = inside.firstRange(of: "://")?.upperBound ?? inside.startIndex
-      return text[..<start] + placeholder + text[at...]
+      return "\(text[..<start])\(placeholder)\(text[at...])"
     }
     guard let scheme = text.firstRange(of: "://"),
       case let authority = text[scheme.upperBound...].prefix(while: { !"/ '\"".contains($0) }),
       let at = authority.lastIndex(of: "@")
     else { return text }
-    return text[..<scheme.upperBound] + placeholder + text[at...]
+    return "\(text[..<scheme.upperBound])\(placeholder)\(text[at...])"
   }
 }

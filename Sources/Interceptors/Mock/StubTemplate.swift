@@ -229,11 +229,14 @@ extension Stub {
 
 extension Stub.Response {
   fileprivate var expressions: [Expression] {
-    (headers + trailers).flatMap(\.value.expressions)
-      + (pieces + rules.flatMap(\.pieces)).flatMap(\.message.expressions)
-      + ([status] + rules.map(\.status)).compactMap { $0 }.flatMap {
-        $0.message.expressions + $0.details.flatMap(\.expressions)
-      }
+    var found = (headers + trailers).flatMap(\.value.expressions)
+    found += (pieces + rules.flatMap(\.pieces)).flatMap(\.message.expressions)
+    for status in [status] + rules.map(\.status) {
+      guard let status else { continue }
+      found += status.message.expressions
+      found += status.details.flatMap(\.expressions)
+    }
+    return found
   }
 }
 

@@ -111,7 +111,10 @@ package struct LoadReport {
   package var rate: Double { perSecond(statistics.ended) }
 
   /// A number in relation to the time of the measured part.
-  func perSecond(_ count: Int) -> Double { elapsed > .zero ? Double(count) / (elapsed / .seconds(1)) : 0 }
+  func perSecond(_ count: Int) -> Double {
+    let seconds: Double = elapsed / .seconds(1)
+    return seconds > 0 ? Double(count) / seconds : 0
+  }
 
   /// The latencies in reports, by name.
   var latencies: [(name: String, latency: Duration)] {

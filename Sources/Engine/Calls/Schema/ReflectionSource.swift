@@ -240,16 +240,16 @@ package struct ReflectionSource {
     let headers = ownHeaders.fields.filter { !secretNames.contains($0.name) }.map {
       "\($0.name):\($0.value)"
     }
+    let facts: [String] = [
+      target.baseURL, connection.unixSocket ?? "", protocolName.rawValue, version?.rawValue ?? "",
+      connection.authoritiesFile ?? "", connection.authoritiesDirectory ?? "",
+      connection.isInsecure ? "insecure" : "", connection.certificate?.file ?? "",
+      connection.serverName ?? "", connection.proxy ?? "", connection.resolve.joined(separator: " "),
+      connection.connectTo.joined(separator: " "), connection.abstractUnixSocket ?? "",
+    ]
     return ReflectionCache.Key(
       target: ReflectionCache.name(of: target, socket: connection.unixSocket ?? target.unixSocket),
-      service: service,
-      facts: [
-        target.baseURL, connection.unixSocket ?? "", protocolName.rawValue, version?.rawValue ?? "",
-        connection.authoritiesFile ?? "", connection.authoritiesDirectory ?? "",
-        connection.isInsecure ? "insecure" : "", connection.certificate?.file ?? "",
-        connection.serverName ?? "", connection.proxy ?? "", connection.resolve.joined(separator: " "),
-        connection.connectTo.joined(separator: " "), connection.abstractUnixSocket ?? "",
-      ] + headers)
+      service: service, facts: facts + headers)
   }
 
   // MARK: Errors
