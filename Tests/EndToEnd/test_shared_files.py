@@ -344,6 +344,18 @@ def test_many_processes_write_reports_of_a_suite(at_once, grpc_server, descripto
     assert parts(tmp_path) == []
 
 
+@pytest.mark.parametrize(("names", "code"), [(["Ada"] * 4, 0), (["Ada", "Bob"], 4)], ids=["same", "different"])
+def test_suites_of_a_run_update_one_golden_file(rpcurl, grpc_server, descriptor_set, tmp_path, names, code):
+    """A value that another suite has written stays, so that it is not lost without a message."""
+    suites = []
+    for number, name in enumerate(names):
+        steps = f'call Hello {{"name":"{name}"}}\nexpect . golden shared.json\n'
+        suites.append(write(tmp_path / f"{number}.rpcurl", f"target {grpc_server.url}\ntest t\n{steps}"))
+    result = rpcurl("test", "--descriptor-set", descriptor_set, "--update", "--jobs", len(names), *suites).exits(code)
+    assert result.out.count("another suite of this run has written another value") == (code != 0), result.out
+    assert json.loads((tmp_path / "shared.json").read_text())["name"] in names
+
+
 def test_many_processes_export_a_schema(at_once, descriptor_set, tmp_path):
     file = tmp_path / "set"
     for result in at_once([["export", "--descriptor-set", descriptor_set, "-o", file]] * PROCESSES):

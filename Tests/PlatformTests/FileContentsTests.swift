@@ -102,6 +102,21 @@ struct FileContentsTests {
     #expect(FileContents.target(ofLink: "\(folder.path)/link") == "file")
   }
 
+  /// Two processes would overwrite the bytes of each other.
+  @Test func opensNoFileThatAnotherProcessWrites() throws {
+    let path = try folder().write("file", [1])
+    let first = try FileContents.openForWriting(path, mode: 0o600, waitLimit: nil)
+    #expect(FileContents.write([2], to: first) == nil)
+    let problem = #expect(throws: SystemError.self) {
+      try FileContents.openForWriting(path, mode: 0o600, waitLimit: nil)
+    }
+    #expect(problem?.reason == "another process writes the file")
+    #expect(try FileContents.read(path) == [2])
+    close(first)
+    close(try FileContents.openForWriting(path, mode: 0o600, waitLimit: nil))
+    #expect(try FileContents.read(path) == [])
+  }
+
   @Test func findsFileThatDanglingLinkCreates() throws {
     let folder = try folder()
     folder.makeDirectory("inner")

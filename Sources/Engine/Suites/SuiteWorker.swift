@@ -66,7 +66,8 @@ package struct SuiteWorker {
     let session = try Session(
       console, SessionState(invocation, target: invocation.configuredTarget), isInteractive: false,
       schemaCommand: schemaCommand, secrets: secrets)
-    session.goldenFiles = SessionGoldenFiles(besides: path, isUpdating: options.updatesGoldenFiles)
+    session.goldenFiles = SessionGoldenFiles(
+      besides: path, isUpdating: options.updatesGoldenFiles, in: options.runFiles)
     return session
   }
 
