@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* dlinfo */
 #include "CCompression.h"
 #include "SnappyFraming.h"
 
@@ -6,6 +6,7 @@
 #include <brotli/encode.h>
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,10 +23,6 @@
 /* A decoder accepts windows of 8 MiB, as RFC 8878 recommends, and larger ones only for a message of that size. */
 #define ZSTD_SMALLEST_WINDOW_LOG 23
 #define ZSTD_LARGEST_WINDOW_LOG 27
-
-/* Libraries that the program loads, which may be checked without loading them. */
-#define ZSTD_FILE "libzstd.so.1"
-#define BROTLI_ENCODER_FILE "libbrotlienc.so.1"
 
 /* Each library's functions by their own names, as in CCurl.c. */
 #define ZLIB_FUNCTIONS(X) \
@@ -54,12 +51,15 @@ static struct {
 
 typedef struct {
   pthread_once_t once;
+  void (*load)(void);
+  /* NULL if it is part of the program. */
+  const char *file;
   const char *error;
   char text[160];
 } library;
 
-static void *open_library(library *state, const char *name) {
-  void *handle = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+static void *open_library(library *state) {
+  void *handle = dlopen(state->file, RTLD_LAZY | RTLD_LOCAL);
   if (!handle) {
     snprintf(state->text, sizeof state->text, "%s", dlerror());
     state->error = state->text;
@@ -67,6 +67,10 @@ static void *open_library(library *state, const char *name) {
   return handle;
 }
 
+#define DEFINE(variable, file)                                                                                 \
+  static void load_##variable(void);                                                                           \
+  static library variable = {PTHREAD_ONCE_INIT, load_##variable, file};                                        \
+  static void load_##variable(void)
 #define RESOLVE(name)                                                                                          \
   *(void **)&lib.name = dlsym(handle, #name);                                                                  \
   if (!lib.name) {                                                                                             \
@@ -74,10 +78,9 @@ static void *open_library(library *state, const char *name) {
     return;                                                                                                    \
   }
 #define DEFINE_LIBRARY(variable, file, FUNCTIONS)                                                              \
-  static library variable = {.once = PTHREAD_ONCE_INIT};                                                       \
-  static void load_##variable(void) {                                                                          \
+  DEFINE(variable, file) {                                                                                     \
     library *state = &variable;                                                                                \
-    void *handle = open_library(state, file);                                                                  \
+    void *handle = open_library(state);                                                                        \
     if (!handle) return;                                                                                       \
     FUNCTIONS(RESOLVE)                                                                                         \
   }
@@ -85,57 +88,49 @@ static void *open_library(library *state, const char *name) {
 /* Those that are in the program: libcurl needs zlib, and libsnappy.so.1 would load the C++ library a second time, which is
  * 2 million instructions in each call. */
 #define LINKED(name) lib.name = name;
-#define DEFINE_INCLUDED(variable, file, FUNCTIONS)                                                             \
-  static library variable = {.once = PTHREAD_ONCE_INIT};                                                       \
-  static void load_##variable(void) { FUNCTIONS(LINKED) }
+#define DEFINE_INCLUDED(variable, file, FUNCTIONS) DEFINE(variable, NULL) { FUNCTIONS(LINKED) }
 #else
 #define DEFINE_INCLUDED DEFINE_LIBRARY
 #endif
 DEFINE_INCLUDED(zlib, "libz.so.1", ZLIB_FUNCTIONS)
 DEFINE_INCLUDED(snappy, "libsnappy.so.1", SNAPPY_FUNCTIONS)
-DEFINE_LIBRARY(zstd, ZSTD_FILE, ZSTD_FUNCTIONS)
+DEFINE_LIBRARY(zstd, "libzstd.so.1", ZSTD_FUNCTIONS)
 DEFINE_LIBRARY(brotli_decoder, "libbrotlidec.so.1", BROTLI_DECODER_FUNCTIONS)
-DEFINE_LIBRARY(brotli_encoder, BROTLI_ENCODER_FILE, BROTLI_ENCODER_FUNCTIONS)
+DEFINE_LIBRARY(brotli_encoder, "libbrotlienc.so.1", BROTLI_ENCODER_FUNCTIONS)
 
-static void load_snappy_and_framing(void) {
-  load_snappy();
-  snappy_framing_load();
-}
-
-static const char *load(library *state, void (*loader)(void)) {
-  pthread_once(&state->once, loader);
-  return state->error;
+static library *library_of(ccompression_format format, ccompression_direction direction) {
+  switch (format) {
+  case CCOMPRESSION_GZIP:
+  case CCOMPRESSION_ZLIB: return &zlib;
+  case CCOMPRESSION_ZSTD: return &zstd;
+  case CCOMPRESSION_BROTLI: return direction == CCOMPRESSION_ENCODE ? &brotli_encoder : &brotli_decoder;
+  case CCOMPRESSION_SNAPPY: break;
+  }
+  return &snappy;
 }
 
 const char *ccompression_load(ccompression_format format, ccompression_direction direction) {
-  switch (format) {
-  case CCOMPRESSION_GZIP:
-  case CCOMPRESSION_ZLIB: return load(&zlib, load_zlib);
-  case CCOMPRESSION_ZSTD: return load(&zstd, load_zstd);
-  case CCOMPRESSION_BROTLI:
-    return direction == CCOMPRESSION_ENCODE ? load(&brotli_encoder, load_brotli_encoder)
-                                            : load(&brotli_decoder, load_brotli_decoder);
-  case CCOMPRESSION_SNAPPY: return load(&snappy, load_snappy_and_framing);
-  }
-  return "unknown format";
+  library *state = library_of(format, direction);
+  pthread_once(&state->once, state->load);
+  return state->error;
 }
 
-bool ccompression_is_installed(ccompression_format format) {
-  const char *name;
-  switch (format) {
-  case CCOMPRESSION_ZSTD: name = ZSTD_FILE; break;
-  case CCOMPRESSION_BROTLI: name = BROTLI_ENCODER_FILE; break;
-  default: return false;
-  }
+bool ccompression_is_installed(ccompression_format format, ccompression_direction direction) {
+  const char *file = library_of(format, direction)->file;
+  if (!file) return true;
+#ifdef __linux__
   /* Other files may take precedence. */
   if (getenv("LD_LIBRARY_PATH")) return false;
-  Dl_info info;
-  void *function = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
-  if (!function || !dladdr(function, &info) || !info.dli_fname) return false;
-  const char *slash = strrchr(info.dli_fname, '/');
+  struct link_map *libc;
+  void *handle = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &libc) != 0) return false;
+  const char *slash = strrchr(libc->l_name, '/');
   char path[PATH_MAX];
-  int length = slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname, name) : 0;
+  int length = slash ? snprintf(path, sizeof path, "%.*s/%s", (int)(slash - libc->l_name), libc->l_name, file) : 0;
   return length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
+#else
+  return false;
+#endif
 }
 
 /* The functions of a format and direction. */

@@ -1,5 +1,6 @@
 #include "SnappyFraming.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ struct snappy_framing {
 
 static uint32_t crc_table[8][256];
 
-void snappy_framing_load(void) {
+static void fill_crc_table(void) {
   for (uint32_t byte = 0; byte < 256; byte++) {
     uint32_t crc = byte;
     for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0x82F63B78 : 0);
@@ -73,6 +74,8 @@ static uint32_t checksum(const uint8_t *bytes, size_t count) {
 /* Both directions */
 
 snappy_framing *snappy_framing_create(const snappy_blocks *blocks) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, fill_crc_table);
   snappy_framing *framing = malloc(sizeof *framing);
   if (!framing) return NULL;
   framing->blocks = *blocks;

@@ -18,9 +18,6 @@ typedef struct {
 /* A stream being encoded or decoded. Its size does not depend on the input. */
 typedef struct snappy_framing snappy_framing;
 
-/* Fills the table of the checksum. Must be called once, first. */
-void snappy_framing_load(void);
-
 /* Makes a stream; NULL if out of memory. */
 snappy_framing *snappy_framing_create(const snappy_blocks *blocks);
 

@@ -17,12 +17,15 @@ public enum Compression: String, Sendable, CaseIterable {
   package static let identity = "identity"
 
   /// The compressions that this machine can decompress.
-  ///
-  /// The first access loads the libraries.
-  package static let readable = allCases.filter { $0.whyUnreadable == nil }
+  package static let readable = allCases.filter { $0.isAvailable(.decode) }
 
-  /// Whether this machine can compress with it. A library is not loaded if its file is where the system's libraries are.
-  package var isInstalled: Bool { CompressionStream.isInstalled(self) || whyUnwritable == nil }
+  /// Whether this machine can compress with it.
+  package var isWritable: Bool { isAvailable(.encode) }
+
+  /// A library is not loaded if its file is where the system's libraries are: few calls compress, and each names them all.
+  private func isAvailable(_ direction: CompressionStream.Direction) -> Bool {
+    CompressionStream.isInstalled(self, direction) || CompressionStream.load(self, direction) == nil
+  }
 
   /// Why this machine cannot decompress it; `nil` if it can.
   package var whyUnreadable: String? { CompressionStream.load(self, .decode) }

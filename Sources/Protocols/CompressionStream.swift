@@ -36,9 +36,9 @@ final class CompressionStream {
     ccompression_load(compression.format, direction.value).map { String(cString: $0) }
   }
 
-  /// Whether the library that compresses is installed beside the C library. It is not loaded.
-  static func isInstalled(_ compression: Compression) -> Bool {
-    ccompression_is_installed(compression.format)
+  /// Whether the library is part of the program or installed beside the C library. It is not loaded.
+  static func isInstalled(_ compression: Compression, _ direction: Direction) -> Bool {
+    ccompression_is_installed(compression.format, direction.value)
   }
 
   /// Makes a codec; `nil` when out of memory. Its library must be loaded.

@@ -88,7 +88,7 @@ final class ProxiedCalls {
     unfinished = UnfinishedMessages(maxMessageBytes: settings.wire.maxMessageBytes)
     serverOptions = ServerOptions(
       maxMessageBytes: settings.wire.maxMessageBytes,
-      sent: Compression.readable.filter { $0.whyUnwritable == nil }, followsTarget: true)
+      sent: Compression.readable.filter(\.isWritable), followsTarget: true)
     schema.whenReplaced = { [weak self] in
       self?.methods = [:]
       self?.breaks?.use(schema.allMethods)
@@ -285,7 +285,7 @@ final class ProxiedCalls {
   /// The compression of a call that is not translated.
   private func compression(of request: RPCurlProtocols.ServerRequest) -> Compression? {
     guard options.text(.compression) == nil else { return settings.wire.compression }
-    return request.compression.flatMap { $0.whyUnwritable == nil ? $0 : nil }
+    return request.compression.flatMap { $0.isWritable ? $0 : nil }
   }
 
   /// What the suite will have of a call; nil if it does not record it. Clients ask for the schema by themselves.

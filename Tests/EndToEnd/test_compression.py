@@ -6,7 +6,7 @@ import os
 import subprocess
 
 import pytest
-from harness import Process
+from harness import PATIENCE_SECONDS, Process
 
 HELLO = "demo.v1.Demo/Hello"
 ALL = ["gzip", "deflate", "br", "zstd", "snappy"]
@@ -54,6 +54,21 @@ def test_missing_library_is_an_error_when_its_compression_is_requested(demo, rpc
     result = demo("--accept-compression", "br", *arguments, env=env).exits(0)
     assert ["content-encoding", "br"] in result.named_events()["headers"]["headers"]
     assert "compression: identity, gzip, deflate, zstd, snappy\n" in rpcurl("version", env=env).out
+
+
+def test_libraries_are_not_loaded_only_to_be_offered(demo, rpcurl, grpc_server, has_mended_libcurl, tmp_path):
+    if not has_mended_libcurl:
+        pytest.skip("this libcurl loads libraries of its own")
+    trace = tmp_path / "trace"
+
+    def loaded(*options):
+        command = demo.command([*options, "-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}"])
+        traced = ["strace", "-f", "-qq", "-e", "trace=openat,open", "-o", trace, *command]
+        subprocess.run(list(map(str, traced)), env=rpcurl.environment(None), stdout=subprocess.DEVNULL, check=True, timeout=PATIENCE_SECONDS)
+        return [name for name in ("brotlidec", "brotlienc", "zstd") if f"lib{name}." in trace.read_text()]
+
+    assert loaded() == []
+    assert loaded("--accept-compression", "zstd") == ["zstd"]
 
 
 @pytest.mark.parametrize("protocol", ["grpc-web", "connect"])

@@ -125,7 +125,9 @@ def count(arguments: tuple[str, ...], folder: Path) -> int:
     environment = {
         "HOME": str(folder), "LC_ALL": "C.UTF-8", "LD_PRELOAD": str(folder / "clock.so"), "SWIFT_DETERMINISTIC_HASHING": "1",
     }  # fmt: skip
-    valgrind = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(folder / "rpcurl"))
+    # Debian's valgrind is a script that sets LD_LIBRARY_PATH, with which the program loads the libraries that it offers.
+    program = shutil.which("valgrind.bin") or "valgrind"
+    valgrind = (program, "--tool=callgrind", "--callgrind-out-file=/dev/null", str(folder / "rpcurl"))
     done = run(*valgrind, *arguments, cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=PATIENCE_SECONDS)
     return int(re.findall(r"Collected : (\d+)", done.stderr)[0])
 

@@ -18,6 +18,7 @@ import Testing
     #expect(compression.whyUnreadable == nil)
     #expect(compression.whyUnwritable == nil)
     #expect(Compression.readable.contains(compression))
+    #expect(compression.isWritable)
   }
 
   @Test(arguments: Compression.allCases, [0, 1, 100, 65_535, 65_536, 65_537, 300_000])

@@ -49,10 +49,9 @@ typedef struct ccompression_codec ccompression_codec;
 /* Loads the library. Returns NULL on success, else the reason, which stays valid. */
 const char *ccompression_load(ccompression_format format, ccompression_direction direction);
 
-/* Whether the library that compresses to the format is in the directory of the C library, without loading it. False for
- * formats that need no such check, and if LD_LIBRARY_PATH is set or the library is elsewhere: then only ccompression_load
- * shows it. */
-bool ccompression_is_installed(ccompression_format format);
+/* Whether the library is part of the program, or its file is in the directory of the C library; it is not loaded. False if
+ * LD_LIBRARY_PATH is set or the file is elsewhere: then only ccompression_load shows it. */
+bool ccompression_is_installed(ccompression_format format, ccompression_direction direction);
 
 /* Makes a codec of a loaded library; NULL if out of memory. A decoder that expects no more than `expected_bytes`
  * of output does not reserve much more for the input's window. */

@@ -17,7 +17,7 @@ struct VersionCommand {
   func run(on output: StandardOutput) {
     let library = Result { () throws(TransportError) in try TransportLibrary() }
     let compressions =
-      [Compression.identity] + Compression.allCases.filter(\.isInstalled).map(\.rawValue)
+      [Compression.identity] + Compression.allCases.filter(\.isWritable).map(\.rawValue)
     let text =
       switch format {
       case .text: Self.text(library, compressions)
