@@ -182,6 +182,19 @@ import Testing
     #expect(error?.hint?.contains("--include_imports") == true)
   }
 
+  @Test func typesOfOtherMethodsMayBeMissing() throws {
+    func method(_ name: String, _ type: String) -> [UInt8] {
+      field(2, field(1, name) + field(2, type) + field(3, type))
+    }
+    let service = field(6, field(1, "S") + method("Known", ".p.M") + method("Unknown", ".q.X"))
+    let pool = try pool(file("f.proto", field(4, field(1, "M")) + service))
+    #expect(try pool.method(service: "p.S", method: "Known")?.output.name == "p.M")
+    #expect(throws: SchemaError.self) { try pool.method(service: "p.S", method: "Unknown") }
+    #expect(throws: SchemaError.self) { try pool.service(named: "p.S") }
+    #expect(try pool.hasService(named: "p.S"))
+    #expect(try !pool.hasService(named: "p.M"))
+  }
+
   @Test(arguments: ["e907", "ea07"]) func acceptsLaterEditions(_ edition: String) throws {
     let set = file("f.proto", field(12, "editions") + hex("70 \(edition)") + message("M", field: "x"))
     #expect(try pool(set).messageType(named: "p.M")?.field(named: "x")?.hasPresence == true)

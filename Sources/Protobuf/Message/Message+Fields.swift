@@ -22,7 +22,7 @@ extension Message {
 extension MessageType {
   /// Finds a method in the schema of this type.
   package func schemaMethod(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
-    try pool.service(named: service)?.method(named: method)
+    try pool.method(named: method, of: service)
   }
 
   /// Finds a service in the schema of this type, by its full name.

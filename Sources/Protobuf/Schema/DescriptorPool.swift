@@ -59,6 +59,11 @@ public final class DescriptorPool: Sendable {
     try core.service(named: name)
   }
 
+  /// Whether a source declares a service with this full name.
+  package func hasService(named name: String) throws(SchemaError) -> Bool {
+    try core.hasService(named: name)
+  }
+
   /// Finds a method and checks that its types are usable.
   ///
   /// - Parameters:
@@ -66,7 +71,7 @@ public final class DescriptorPool: Sendable {
   ///   - method: The method's own name.
   /// - Throws: ``SchemaError`` if the file that declares it is invalid.
   public func method(service: String, method: String) throws(SchemaError) -> MethodDescriptor? {
-    guard let found = try core.service(named: service)?.method(named: method) else { return nil }
+    guard let found = try core.method(named: method, of: service) else { return nil }
     _ = try found.input.node.table()
     _ = try found.output.node.table()
     return found

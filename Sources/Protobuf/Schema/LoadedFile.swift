@@ -7,6 +7,7 @@ final class LoadedFile {
   typealias Message = UnsafeMutablePointer<Rpcurl__Schemas__DescriptorProto>
   typealias Enumeration = UnsafeMutablePointer<Rpcurl__Schemas__EnumDescriptorProto>
   typealias Service = UnsafeMutablePointer<Rpcurl__Schemas__ServiceDescriptorProto>
+  typealias Method = UnsafeMutablePointer<Rpcurl__Schemas__MethodDescriptorProto>
   typealias FieldProto = UnsafeMutablePointer<Rpcurl__Schemas__FieldDescriptorProto>
 
   /// A declaration and its inherited features.

@@ -84,14 +84,24 @@ package final class PoolCore: @unchecked Sendable {
     return .unknownAnyType(name, nearest: nearest)
   }
 
+  func hasService(named name: String) throws(SchemaError) -> Bool {
+    try lock.holding { () throws(SchemaError) in try index.find(name)?.symbol.kind == .service }
+  }
+
   func service(named name: String) throws(SchemaError) -> ServiceDescriptor? {
     try lock.holding { () throws(SchemaError) in
-      guard let location = try index.find(name), location.symbol.kind == .service else { return nil }
-      let file = try load(location.symbol.file)
-      guard let found = file.service(String(decoding: location.symbol.name, as: UTF8.self)) else {
-        return nil
-      }
+      guard let found = try service(name) else { return nil }
       return try describe(found)
+    }
+  }
+
+  /// A method of a service; the types of the others are not looked up.
+  func method(named name: String, of service: String) throws(SchemaError) -> MethodDescriptor? {
+    try lock.holding { () throws(SchemaError) in
+      guard let found = try self.service(service),
+        let method = try methods(of: found).first(where: { $0.name == name })
+      else { return nil }
+      return try describe(method, of: found)
     }
   }
 
@@ -276,37 +286,56 @@ package final class PoolCore: @unchecked Sendable {
     return field
   }
 
-  private func describe(_ found: LoadedFile.Scoped<LoadedFile.Service>) throws(SchemaError)
-    -> ServiceDescriptor
-  {
+  private func service(_ name: String) throws(SchemaError) -> LoadedFile.Scoped<LoadedFile.Service>? {
+    guard let location = try index.find(name), location.symbol.kind == .service else { return nil }
+    return try load(location.symbol.file).service(String(decoding: location.symbol.name, as: UTF8.self))
+  }
+
+  /// The methods of a service, whose names are checked.
+  private func methods(
+    of found: LoadedFile.Scoped<LoadedFile.Service>
+  ) throws(SchemaError) -> [(name: String, proto: LoadedFile.Method)] {
     let proto = found.declaration.pointee
-    var methods: [MethodDescriptor] = []
+    let methods = each(proto.method, proto.n_method).map { (name: text($0.pointee.name), proto: $0) }
     var names: Set<String> = []
-    for pointer in each(proto.method, proto.n_method) {
-      let method = pointer.pointee
-      let name = text(method.name)
+    for (name, _) in methods {
       guard !name.isEmpty else {
         throw found.file.failure(.invalid("\(found.fullName) has a method without a name"))
       }
       guard names.insert(name).inserted else {
         throw found.file.failure(.invalid("\(found.fullName) has two methods \(name)"))
       }
-      let user = "\(found.fullName)/\(name)"
-      let level = method.options.flatMap { IdempotencyLevel(rawValue: $0.pointee.idempotency_level.rawValue) }
-      methods.append(
-        MethodDescriptor(
-          service: found.fullName, name: name,
-          input: MessageType(
-            try messageHandle(
-              text(method.input_type), scope: found.fullName, user: user, file: found.file)),
-          output: MessageType(
-            try messageHandle(
-              text(method.output_type), scope: found.fullName, user: user, file: found.file)),
-          clientStreaming: method.client_streaming != 0, serverStreaming: method.server_streaming != 0,
-          idempotency: level,
-          isDeprecated: method.options.map { $0.pointee.deprecated != 0 } ?? false,
-          options: DescriptorOptions(SerializedOptions(method.options, "MethodOptions"), pool: self)))
     }
+    return methods
+  }
+
+  private func describe(
+    _ method: (name: String, proto: LoadedFile.Method),
+    of found: LoadedFile.Scoped<LoadedFile.Service>
+  ) throws(SchemaError) -> MethodDescriptor {
+    let proto = method.proto.pointee
+    func type(_ reference: UnsafeMutablePointer<CChar>?) throws(SchemaError) -> MessageType {
+      MessageType(
+        try messageHandle(
+          text(reference), scope: found.fullName, user: "\(found.fullName)/\(method.name)", file: found.file))
+    }
+    return MethodDescriptor(
+      service: found.fullName, name: method.name, input: try type(proto.input_type),
+      output: try type(proto.output_type),
+      clientStreaming: proto.client_streaming != 0, serverStreaming: proto.server_streaming != 0,
+      idempotency: proto.options.flatMap {
+        IdempotencyLevel(rawValue: $0.pointee.idempotency_level.rawValue)
+      },
+      isDeprecated: proto.options.map { $0.pointee.deprecated != 0 } ?? false,
+      options: DescriptorOptions(SerializedOptions(proto.options, "MethodOptions"), pool: self))
+  }
+
+  private func describe(
+    _ found: LoadedFile.Scoped<LoadedFile.Service>
+  ) throws(SchemaError) -> ServiceDescriptor {
+    let proto = found.declaration.pointee
+    var methods: [MethodDescriptor] = []
+    for method in try self.methods(of: found) { methods.append(try describe(method, of: found)) }
     return ServiceDescriptor(
       name: found.fullName, file: found.file.name, methods: methods,
       isDeprecated: proto.options.map { $0.pointee.deprecated != 0 } ?? false,

@@ -154,7 +154,7 @@ package enum SchemaSource {
 
   private static func knows(_ service: String, _ pool: DescriptorPool) throws(Failure) -> Bool {
     do {
-      return try pool.service(named: service) != nil
+      return try pool.hasService(named: service)
     } catch {
       throw failure(error)
     }
