@@ -13,10 +13,16 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Parameter url: The URL.
   public init?(url: some StringProtocol) {
-    let url = url.lowercased()
+    self.init(lowercased: url.lowercased())
+  }
+
+  // Not generic, as the parser of `MethodName`.
+  private init?(lowercased url: String) {
     guard let scheme = ["https", "http"].first(where: { url.hasPrefix("\($0)://") }) else { return nil }
-    let authority = url.dropFirst(scheme.count + 3).prefix { !"/?#".contains($0) }
-    guard !authority.contains("@"), let (host, port) = Self.split(authority) else { return nil }
+    let authority = Substring(url.utf8.dropFirst(scheme.utf8.count + 3).prefix { !"/?#".utf8.contains($0) })
+    guard !authority.utf8.contains(UInt8(ascii: "@")), let (host, port) = Self.split(authority) else {
+      return nil
+    }
     self.scheme = scheme
     self.host = host
     self.port = port ?? (scheme == "https" ? 443 : 80)

@@ -58,21 +58,20 @@ package enum TargetSyntax {
   ///
   /// - Returns: The host with its port, and the path without its first and last slash.
   package static func split(_ rest: Substring) throws(Problem) -> (authority: Substring, path: Substring) {
-    let authority = rest.prefix { $0 != "/" }
+    let bytes = rest.utf8
+    let end = bytes.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+    let authority = rest[..<end]
     guard !authority.isEmpty else { throw .host }
-    guard !authority.contains("@") else { throw .credentials }
-    let path = rest[authority.endIndex...].drop { $0 == "/" }
-    if let port = authority.lastIndex(of: ":").map({ authority[authority.index(after: $0)...] }),
-      isAuthority(authority.dropLast(port.count + 1)), !port.isEmpty,
-      port.allSatisfy({ $0.isASCII && $0.isNumber }),
-      !isPort(port)
-    {
-      throw .port
+    guard !authority.utf8.contains(UInt8(ascii: "@")) else { throw .credentials }
+    let path = rest[end...].drop { $0 == "/" }
+    if let colon = authority.utf8.lastIndex(of: UInt8(ascii: ":")) {
+      let port = authority[authority.utf8.index(after: colon)...]
+      if !port.isEmpty, !isPort(port), port.utf8.allSatisfy(isDigit), isAuthority(authority[..<colon]) {
+        throw .port
+      }
     }
     if let mark = rest.unicodeScalars.first(where: { $0 == "?" || $0 == "#" }) { throw .excess(mark) }
-    guard !rest.unicodeScalars.contains(where: { $0.value <= 0x20 || $0.value == 0x7F }),
-      isAuthority(authority)
-    else { throw .syntax }
+    guard !bytes.contains(where: { $0 <= 0x20 || $0 == 0x7F }), isAuthority(authority) else { throw .syntax }
     return (authority, path.last == "/" ? path.dropLast() : path)
   }
 
@@ -96,12 +95,16 @@ package enum TargetSyntax {
         parts.dropFirst().allSatisfy({ $0.allSatisfy(isZoneCharacter) })
       else { return false }
     } else {
-      host = text.prefix { $0 != ":" }
-      rest = text[host.endIndex...]
-      guard host.allSatisfy({ !"[]\\<>^`{|}\"?#".contains($0) }) else { return false }
+      let end = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+      (host, rest) = (text[..<end], text[end...])
+      guard !host.utf8.contains(where: "[]\\<>^`{|}\"?#".utf8.contains) else { return false }
     }
     guard !host.isEmpty else { return false }
-    return rest.isEmpty || rest.first == ":" && isPort(rest.dropFirst())
+    return rest.isEmpty || rest.utf8.first == UInt8(ascii: ":") && isPort(rest.dropFirst())
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 
   private static func isZoneCharacter(_ character: Character) -> Bool {
@@ -110,7 +113,7 @@ package enum TargetSyntax {
 
   private static func isPort(_ text: Substring) -> Bool {
     // UInt16 also parses a plus sign.
-    text.first != "+" && UInt16(text).map { $0 > 0 } == true
+    text.utf8.first != UInt8(ascii: "+") && UInt16(text).map { $0 > 0 } == true
   }
 
   /// A target for error messages, without what may be a password or a key.

@@ -111,7 +111,7 @@ package enum CallTarget {
   private static func checkEndsNotWithMethod(
     _ target: String, _ method: String
   ) throws(Failure) {
-    guard
+    guard target.utf8.contains(UInt8(ascii: "/")),
       let (_, name) = try? Target.parse(target, method: nil, .byTarget),
       name.service.contains("."), name.method.first?.isUppercase == true
     else { return }
