@@ -179,7 +179,8 @@ struct TransferHandle {
     case .http1: CURL_HTTP_VERSION_1_1
     // Only so libcurl offers TLS no other version, of which a server could prefer one. The transfer checks what was negotiated.
     case .http2, .http2PriorKnowledge: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
-    case .http3: CURL_HTTP_VERSION_3
+    // Only so libcurl begins no connection over TCP after 200 ms, with another version, if the handshake has lost a datagram.
+    case .http3: CURL_HTTP_VERSION_3ONLY
     case .negotiated: CURL_HTTP_VERSION_2TLS
     }
   }

@@ -80,6 +80,33 @@ def test_http3_is_full_duplex(http3_rpcurl, descriptor_set, connect_http3_server
         assert process.wait() == 0
 
 
+@pytest.mark.parametrize("protocol", ["grpc", "connect"])
+def test_another_version_of_http_is_not_used_instead(call, connect_tls_server, certificates, protocol):
+    """The server has HTTP/2 and HTTP/1.1 at this port, and no HTTP/3."""
+    url = f"{connect_tls_server.url}/{SERVICE}/Hello"
+    call("--protocol", protocol, "--cacert", certificates / "ca.pem", "-d", '{"name":"Ada"}', url).exits(0)
+    call("--protocol", protocol, "--http3", "--connect-timeout", "1", "--cacert", certificates / "ca.pem", "-d", '{"name":"Ada"}', url).exits(5, "")
+
+
+@pytest.fixture
+def options(descriptor_set, certificates):
+    return ["--http3", "--descriptor-set", descriptor_set, "--cacert", certificates / "ca.pem"]
+
+
+def test_session_whose_commands_set_the_target(http3_rpcurl, options, connect_http3_server):
+    commands = f'target {connect_http3_server.url}\ncall Hello {{"name":"Ada"}}\nset a = "b"\nprint $a\n'
+    http3_rpcurl("session", *options, input=commands).exits(0, '{"message":"Hello, Ada!","name":"Ada"}\n"b"\n')
+
+
+def test_session_without_tls_refuses_http3_before_it_has_a_target(http3_rpcurl, options):
+    http3_rpcurl("session", *options, "--plaintext", input="").exits(2).reports("HTTP/3 needs TLS")
+
+
+def test_suite_that_sets_the_target(http3_rpcurl, options, connect_http3_server):
+    suite = f'target {connect_http3_server.url}\ntest a\ncall Hello {{"name":"Ada"}}\nexpect .name == "Ada"\n'
+    http3_rpcurl("test", *options, "-", input=suite).exits(0)
+
+
 # libcurl has timers that would hide a missing event: the longest one ends after a deadline.
 PACED = ("--connect-timeout", "60", "--max-time", "25")
 

@@ -59,8 +59,8 @@ extension Session {
     [options.duration(.maxTime), observer?.timeLeft].compactMap(\.self).min()
   }
 
-  /// The target for checking settings while none is set.
-  static let noTarget = Positional("http://localhost", .session)
+  /// The target for checking settings while none is set. The settings choose whether it uses TLS.
+  static let noTarget = Positional("localhost", .session)
 
   /// The settings of calls, by default of no method.
   func settings(

@@ -92,7 +92,7 @@ struct CurlCommand {
     case .http1: script.add("--http1.1")
     case .http2: script.add(call.isTLS ? "--http2" : "--http2-prior-knowledge")
     case .http2PriorKnowledge: script.add("--http2-prior-knowledge")
-    case .http3: script.add("--http3")
+    case .http3: script.add("--http3-only")
     case .negotiated: break
     }
     // A colon would begin the passphrase.
