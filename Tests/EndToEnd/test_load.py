@@ -367,7 +367,8 @@ def test_connections_are_spread_over_addresses(load, two_addresses):
     assert (result.code, result.report["errors"]) == (0, 0)
     addresses = {one["name"]: one["calls"] for one in result.report["addresses"]}
     assert set(addresses) == {f"127.0.0.1:{port}", f"127.0.0.2:{port}"}
-    assert sum(addresses.values()) == 100 and min(addresses.values()) >= 30, addresses
+    # Two of the eight that call use a connection; how many calls they make depends on how soon they get responses.
+    assert sum(addresses.values()) == 100 and min(addresses.values()) >= 4, addresses
     assert f"* 4 connections to 127.0.0.1:{port}, 127.0.0.2:{port}\n" in result.err
     # Two connections for calls, and one that showed that the address accepts connections.
     assert [len(made) for made in two_addresses.connections.values()] == [3, 3]
