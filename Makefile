@@ -117,7 +117,9 @@ LINK_GLIBC = -Xswiftc -Xclang-linker -Xswiftc -B$(CURDIR)/$(BUILD)/static $(if $
 SWIFT_LIBRARY := $(BUILD)/swift/swift_static
 SWIFT_MACHINE = $(if $(CROSS),--triple $(MACHINE)-unknown-linux-gnu --scratch-path $(BUILD) \
   -Xswiftc -resource-dir -Xswiftc $(CURDIR)/$(SWIFT_LIBRARY))
-SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release $(SWIFT_MACHINE) --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
+# A compiler with assertions, as Debian's is, verifies what it makes, and refuses how it has optimized the functions of a token.
+SWIFT_VERIFY = $(if $(findstring +assertions,$(shell swiftc --version 2>&1)),-Xswiftc -Xfrontend -Xswiftc -sil-verify-none)
+SWIFT_RELEASE_OF = RPCURL_RELEASE=1 swift build -c release $(SWIFT_MACHINE) $(SWIFT_VERIFY) --static-swift-stdlib --disable-local-rpath -Xswiftc -use-ld=lld \
   -Xswiftc -enforce-exclusivity=unchecked -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors \
   -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now \

@@ -165,7 +165,7 @@ def test_the_bill_of_materials_is_valid(unpacked, unpacked_with_libc, kind):
     assert [message.validation_message for message in validate_full_spdx_document(document, "SPDX-2.3")] == []
 
 
-def test_the_bill_of_materials_names_the_program_and_its_parts(unpacked):
+def test_the_bill_of_materials_names_the_program_and_its_parts(may_run, unpacked, unpacked_with_libc):
     bill = json.loads((unpacked / DOCUMENTS / "rpcurl.spdx.json").read_text())
     [program] = bill["files"]
     digest = run("sha256sum", unpacked / "bin/rpcurl").stdout.split()[0]
@@ -176,18 +176,18 @@ def test_the_bill_of_materials_names_the_program_and_its_parts(unpacked):
     versions = {entry["name"]: entry.get("versionInfo") for entry in bill["packages"]}
     assert versions["rpcurl"] == VERSION and all(versions[name] for name in PROJECTS)
     # The program itself names the versions of these.
-    output = run(unpacked / "bin/rpcurl", "version", env={}).stdout
+    output = run(unpacked / "bin/rpcurl", "version", env={"QEMU_LD_PREFIX": str(unpacked_with_libc)}).stdout
     assert f"libcurl/{versions['curl']} " in output and f"OpenSSL/{versions['openssl']} " in output
     assert f"nghttp2/{versions['nghttp2']}" in output
 
 
-def test_the_bill_of_materials_names_the_c_library_that_is_in_the_package(unpacked_with_libc, unpacked):
+def test_the_bill_of_materials_names_the_c_library_that_is_in_the_package(may_run, unpacked_with_libc, unpacked):
     bill = json.loads((unpacked_with_libc / "usr" / DOCUMENTS / "rpcurl.spdx.json").read_text())
     (libc,) = [entry for entry in bill["packages"] if entry["name"] == "libc6"]
     (reference,) = [reference["referenceLocator"] for reference in libc["externalRefs"]]
     assert libc["licenseDeclared"] == PROJECTS["glibc"] and reference.startswith(f"pkg:deb/debian/libc6@{libc['versionInfo']}?arch=")
     # The library names its version, of which the package's is a revision.
-    shown = run(unpacked_with_libc / f"lib/{MACHINE}-linux-gnu/libc.so.6").stdout
+    shown = run(unpacked_with_libc / f"lib/{MACHINE}-linux-gnu/libc.so.6", env={"QEMU_LD_PREFIX": str(unpacked_with_libc)}).stdout
     assert f"GLIBC {libc['versionInfo']})" in shown
     # Each file that runs: the program, and those of the C library.
     listed = {

@@ -88,7 +88,7 @@ def write(installed: Path, work: Path, out: Path, version: str, machine: str) ->
         "_topdir": work.resolve() / "rpm", "_rpmdir": out.resolve(), "_rpmfilename": "%%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm",
         "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": 1, "clamp_mtime_to_source_date_epoch": 1,
         # What rpm of every distribution of today reads.
-        "_binary_payload": "w6.xzdio", "_source_filedigest_algorithm": 8, "_binary_filedigest_algorithm": 8,
+        "_rpmformat": 4, "_binary_payload": "w6.xzdio", "_source_filedigest_algorithm": 8, "_binary_filedigest_algorithm": 8,
     }  # fmt: skip
     defines = [word for name, value in settings.items() for word in ("--define", f"{name} {value}")]
     subprocess.run(
