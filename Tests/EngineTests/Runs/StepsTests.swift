@@ -75,6 +75,6 @@ struct StepsTests {
     let shape = LoadShape(.closed, at: 1, duration: .milliseconds(5))
     let steps = try Known(Schedule(shape)).run()
     #expect(steps.engine.end == .milliseconds(5) && steps.ends == [.completed])
-    #expect(steps.started > 1)
+    #expect(steps.started > 0)
   }
 }
