@@ -63,9 +63,14 @@ package final class TLSIdentity {
     } catch {
       throw error.at(path)
     }
-    guard let memory = BIO_new_mem_buf(bytes, Int32(bytes.count)) else { throw lastError("no memory") }
-    defer { BIO_free(memory) }
-    return body(memory)
+    // OpenSSL reads from the bytes, and has no copy of them.
+    let result = bytes.withUnsafeBytes { bytes -> Result? in
+      guard let memory = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count)) else { return nil }
+      defer { BIO_free(memory) }
+      return body(memory)
+    }
+    guard let result else { throw lastError("no memory") }
+    return result
   }
 
   /// The error of OpenSSL's queue, which is empty then.
