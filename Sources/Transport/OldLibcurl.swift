@@ -15,6 +15,7 @@ import RPCurlProtocols
 ///   request, perhaps forever. Nothing outside of libcurl can separate the two reads, least of all below TLS.
 ///   But libcurl has recorded the status in its list of header fields, so the loss can be reported before the
 ///   deadline.
+/// - Lines of header fields that arrive while a transfer is paused are passed together when it continues.
 /// - It may read more of an HTTP/2 connection than it delivers, and processes the rest only at its next
 ///   timer. So a round that received bytes is followed by one that does not wait.
 final class OldLibcurl {

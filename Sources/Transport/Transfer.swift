@@ -399,7 +399,18 @@ package final class Transfer {
   }
 
   func receive(line: UnsafeRawBufferPointer) -> Int {
-    perform(.line(HeaderLine(line), size: line.count))
+    if old == nil {
+      perform(.line(HeaderLine(line), size: line.count))
+    } else {
+      // It passes the lines together that arrived while the transfer was paused.
+      var rest = line[...]
+      while !rest.isEmpty {
+        let end = rest.firstIndex(of: 0x0A).map { $0 + 1 } ?? rest.endIndex
+        perform(
+          .line(HeaderLine(UnsafeRawBufferPointer(rebasing: rest[..<end])), size: end - rest.startIndex))
+        rest = rest[end...]
+      }
+    }
     return machine.isClosed ? 0 : line.count
   }
 }

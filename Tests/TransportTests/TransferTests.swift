@@ -66,6 +66,24 @@ struct TransferTests {
     #expect(fake.handle() == nil)
   }
 
+  @Test(arguments: [(0x075801, 2), (0x081500, nil)] as [(UInt32, Int?)])
+  func linesThatComeTogetherAreOneByAnOldLibcurlOnly(_ version: UInt32, _ trailers: Int?) throws {
+    fake_set_version(version)
+    let loop = try EventLoop()
+    let request = HTTPRequest(url: "http://h/pkg.S/M", headers: Headers())
+    let transfer = try Transfer(
+      request, body: .whole([]), options: .init(), loop: loop, delegate: recorder)
+    try fake.run(
+      loop,
+      {
+        fake.send(fake.handle(), "HTTP/2 200", "", "grpc-status: 5\r\ngrpc-message: x")
+        fake_complete(fake.handle(), CURLE_OK, nil)
+      })
+    #expect(recorder.events == ["head 200"] + (trailers.map { ["trailers \($0)"] } ?? []) + ["ended"])
+    #expect((recorder.error == nil) == (trailers != nil))
+    transfer.close()
+  }
+
   @Test func deliversTrailersOfHTTP3AsTheyArrive() throws {
     let transfer = try transfer(.whole([]))
     try fake.run(
