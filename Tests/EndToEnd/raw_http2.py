@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
+CANCEL = 8
 
 OK = [(":status", "200"), ("content-type", "application/grpc")]
 STATUS_OK = [("grpc-status", "0")]
