@@ -147,6 +147,24 @@ def test_packages_of_several_machines_are_in_a_release(key, tmp_path):
     packages = {f"rpcurl-{VERSION}-linux-{folder.name}.tar.gz" for folder in folders} | {common}
     listed = [line.split("  ")[1] for line in (tmp_path / "out/SHA256SUMS").read_text().splitlines()]
     assert packages <= set(listed) and len(listed) == len(set(listed))
+    (folder / common).write_text("another deb")
+    (folder / "SHA256SUMS").write_text(run("sha256sum", *(file.name for file in folder.glob("rpcurl*")), cwd=folder).stdout)
+    done = write(key, tmp_path / "other", *folders, check=False)
+    assert done.returncode == 1 and f"release-files: {common}: there are two of this name" in done.stderr, done
+
+
+def test_the_rpm_for_all_machines_is_the_same_from_each(unpacked, tmp_path):
+    """And rpm accepts it."""
+    shutil.copytree(unpacked, installed := tmp_path / "installed")
+    (installed / "bin/rpcurl").write_text("#!/bin/sh\n")
+    written = []
+    for machine in LOADERS:
+        (work := tmp_path / machine).mkdir()
+        script = "import sys; from pathlib import Path; from packages import rpm; rpm.write(*map(Path, sys.argv[1:4]), *sys.argv[4:])"
+        run(sys.executable, "-B", "-c", script, installed, work, work, VERSION, machine, env=os.environ | {"PYTHONPATH": str(ROOT / "scripts")}, cwd=ROOT)
+        written.append(work / f"rpcurl-devel-{VERSION}-1.noarch.rpm")
+        run("rpm", "--checksig", "--nosignature", written[-1])
+    assert written[0].read_bytes() == written[1].read_bytes()
 
 
 def test_a_release_needs_a_key():

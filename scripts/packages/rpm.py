@@ -44,6 +44,9 @@ Requires: rpcurl >= {version}
 # Directories that the packages own; fish and zsh, which own two of them too, need not be installed.
 OWN = ("share/doc/rpcurl/", "share/rpcurl/", "include/rpcurl/", "share/fish/", "share/zsh/")
 
+# The place of the number of the machine in a package.
+LEAD_MACHINE = 8
+
 
 def texts(description: str) -> tuple[str, str]:
     """Summary and description, from a description as Debian has it."""
@@ -87,6 +90,8 @@ def write(installed: Path, work: Path, out: Path, version: str, machine: str) ->
     settings = {
         "_topdir": work.resolve() / "rpm", "_rpmdir": out.resolve(), "_rpmfilename": "%%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm",
         "_buildhost": "localhost", "use_source_date_epoch_as_buildtime": 1, "clamp_mtime_to_source_date_epoch": 1,
+        # A package for all machines is the same from each.
+        "_target_platform": "linux",
         # What rpm of every distribution of today reads.
         "_rpmformat": 4, "_binary_payload": "w6.xzdio", "_source_filedigest_algorithm": 8, "_binary_filedigest_algorithm": 8,
     }  # fmt: skip
@@ -95,4 +100,9 @@ def write(installed: Path, work: Path, out: Path, version: str, machine: str) ->
         ["rpmbuild", "--quiet", "-bb", "--target", machine, *defines, "--buildroot", root.resolve(), spec], check=True, stdout=subprocess.DEVNULL,
         env=os.environ | {"SOURCE_DATE_EPOCH": str(clock.epoch())},
     )  # fmt: skip
-    return [out / f"rpcurl-{version}-1.{machine}.rpm", out / f"rpcurl-devel-{version}-1.noarch.rpm"]
+    development = out / f"rpcurl-devel-{version}-1.noarch.rpm"
+    # Its first bytes, which rpm reads no more, name the machine that rpmbuild was called for: 255 is that of none.
+    with development.open("r+b") as file:
+        file.seek(LEAD_MACHINE)
+        file.write((255).to_bytes(2))
+    return [out / f"rpcurl-{version}-1.{machine}.rpm", development]
