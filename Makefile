@@ -9,8 +9,12 @@ TRIPLET  := $(MACHINE)-linux-gnu
 # Its name in Debian.
 ARCHITECTURE = $(shell awk '$$2 == "$(MACHINE)" { print $$1; exit }' /usr/share/dpkg/cputable)
 export MACHINE
-ifneq ($(CROSS),)
-export CROSS_COMPILE := $(TRIPLET)-
+# One in the environment is for another build.
+override CROSS_COMPILE := $(if $(CROSS),$(TRIPLET)-)
+ifeq ($(CROSS),)
+unexport CROSS_COMPILE
+else
+export CROSS_COMPILE
 export PKG_CONFIG_LIBDIR := /usr/lib/$(TRIPLET)/pkgconfig
 endif
 

@@ -167,9 +167,60 @@ def test_the_rpm_for_all_machines_is_the_same_from_each(unpacked, tmp_path):
     assert written[0].read_bytes() == written[1].read_bytes()
 
 
-def test_a_release_needs_a_key():
-    done = run("make", "release-files", "KEY=", cwd=ROOT, check=False)
-    assert done.returncode == 2 and done.stderr.startswith("missing KEY=FILE: an SSH key"), done
+# The Makefile
+
+
+def make(*words, env=None):
+    """Runs make as its user does, also if make runs the tests."""
+    outer = {name: value for name, value in os.environ.items() if not name.startswith("MAKE") and name not in ("MFLAGS", "MACHINE")}
+    return run("make", *words, cwd=ROOT, check=False, env=outer | (env or {}))
+
+
+def test_a_release_needs_a_key(key):
+    """One that is named on the command line, and not by a variable of the environment."""
+    for words in (["KEY="], []):
+        done = make("release-files", *words, env={"KEY": str(key)})
+        assert done.returncode == 2 and done.stderr.startswith("missing KEY=FILE: an SSH key"), done
+    done = make("release-files", "KEY=/no/such")
+    assert done.returncode == 2 and done.stderr.startswith("KEY=/no/such: cannot be read\n"), done
+
+
+@pytest.mark.parametrize(("words", "prefix"), [
+    ([], ""),
+    (["CROSS_COMPILE=other-"], ""),
+    ([f"MACHINE={next(name for name in LOADERS if name != platform.machine())}"], "{}-linux-gnu-"),
+])  # fmt: skip
+def test_tools_of_a_compiler_are_those_for_the_machine(tmp_path, words, prefix):
+    (more := tmp_path / "more.mk").write_text('show:\n\t@echo "[$(CROSS_COMPILE)] [$$CROSS_COMPILE]"\n')
+    done = make("-f", "Makefile", "-f", more, "show", *words, env={"CROSS_COMPILE": "arm-none-eabi-"})
+    prefix = prefix.format(words[0].partition("=")[2] if words else "")
+    assert done.stdout == f"[{prefix}] [{prefix}]\n", done
+
+
+def test_a_look_at_the_check_of_a_release_writes_no_report():
+    """`make -n` runs none of its steps."""
+    report = ROOT / ".build/release-check.txt"
+    before = report.read_text() if report.exists() else None
+    done = make("-n", "release-check")
+    assert done.returncode == 0 and (report.read_text() if report.exists() else None) == before, done
+    steps = done.stdout.splitlines()
+    assert steps[0] == "rm -f .build/release-check.txt" and f"release-step .build/release-check.txt make test-all" in done.stdout
+
+
+@pytest.mark.parametrize(("name", "installed", "missing"), [
+    ("zlib1g-dev", "installed:arm64 ", True),
+    ("zlib1g-dev", "installed:amd64 installed:arm64 ", False),
+    ("zlib1g-dev", "config-files:amd64 ", True),
+    ("zlib1g-dev", "installed:all ", False),
+    ("zlib1g-dev:arm64", "installed:arm64 ", False),
+])  # fmt: skip
+def test_a_package_for_another_machine_is_not_the_one_for_this(tmp_path, name, installed, missing):
+    tools = {"dpkg-query": f"echo '{installed}'", "dpkg": "echo amd64", "id": "echo 0", "apt-get": ":"}
+    for tool, script in tools.items():
+        (tmp_path / tool).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / tool).chmod(0o755)
+    done = run(ROOT / "scripts/need", name, env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.stdout == (f"installing: {name}\n" if missing else ""), done
 
 
 # install.sh

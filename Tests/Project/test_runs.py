@@ -21,7 +21,7 @@ def rules() -> dict[str, tuple[str, bool]]:
     found: dict[str, tuple[str, bool]] = {}
     for name, head, recipe in re.findall(r"^([a-z][a-z0-9-]*):(?!=)(?! export)(.*)\n((?:\t.*\n)*)", text, re.M):
         needed, shown, _ = head.partition("##")
-        calls = " ".join(re.findall(r"\$\(MAKE\)(.*)", recipe))
+        calls = " ".join(re.findall(r"\$\((?:MAKE|STEP)\)(.*)", recipe))
         found[name] = (f"{needed} {calls} {found.get(name, ('', False))[0]}", bool(shown))
     return found
 
