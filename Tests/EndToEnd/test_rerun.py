@@ -39,7 +39,9 @@ def suite(grpc_server, tmp_path):
     (tmp_path / "tests").mkdir()
 
     def suite(name, text):
-        return write(tmp_path / "tests" / f"{name}.rpcurl", f"target {grpc_server.url}\n{text}")
+        # At once: a run that another change begins must not find half of it.
+        path = tmp_path / "tests" / f"{name}.rpcurl"
+        return write(tmp_path / "new suite", f"target {grpc_server.url}\n{text}").replace(path)
 
     return suite
 
