@@ -167,6 +167,34 @@ def test_the_rpm_for_all_machines_is_the_same_from_each(unpacked, tmp_path):
     assert written[0].read_bytes() == written[1].read_bytes()
 
 
+def test_commands_of_the_readme_name_one_package_each(release, tmp_path):
+    """In a directory with the packages for all machines."""
+    for file in release.iterdir():
+        for other in ("x86_64 aarch64", "amd64 arm64"):
+            for pair in (other.split(), other.split()[::-1]):
+                (tmp_path / file.name.replace(*pair)).touch()
+    section = (ROOT / "README.md").read_text().split("\n## Install\n")[1].split("\n## ")[0]
+    patterns = re.findall(r"[ /](rpcurl\S*\*\S*)", section)
+    found = {pattern: len(list(tmp_path.glob(pattern))) for pattern in patterns}
+    assert len(found) == 6 and set(found.values()) == {1}, found
+
+
+def test_commands_before_an_image_is_made_verify_its_recipe(release, tmp_path):
+    """Those at the top of the Containerfile, which are in the README too."""
+    [command] = re.findall(r"^#   (ssh-keygen .*?)&& podman", (release / "Containerfile").read_text(), re.M | re.S)
+    command = " ".join(command.replace("#", "").split())
+    for document in ("README.md", "docs/PACKAGES.md"):
+        assert all(part in (ROOT / document).read_text() for part in command.split(" && "))
+    shutil.copytree(release, copy := tmp_path / "copy")
+    next(copy.glob("*.rpm")).unlink()
+    run("sh", "-c", command, cwd=copy)
+    for name in ("install.sh", "Containerfile"):
+        text = (copy / name).read_text()
+        (copy / name).write_text(f"{text}\n")
+        assert f"{name}: FAILED" in run("sh", "-c", command, cwd=copy, check=False).stdout
+        (copy / name).write_text(text)
+
+
 # The Makefile
 
 

@@ -19,7 +19,7 @@ MAKEFILES = [ROOT / "Makefile", ROOT / "scripts/packages/packages.mk"]
 # Options of other programs (protoc, swift, pytest, pkg-config, the test servers, scripts), and the form of options.
 OTHERS = {
     "--include_imports", "--descriptor_set_out", "--port", "--product", "--build-tests", "--skip-build", "--cflags", "--option",
-    "--strip-components", "--quiet", "--written", "--unbuffered", "--prefix", "--uninstall",
+    "--strip-components", "--quiet", "--written", "--unbuffered", "--prefix", "--uninstall", "--ignore-missing",
 }  # fmt: skip
 
 

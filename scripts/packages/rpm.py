@@ -104,5 +104,5 @@ def write(installed: Path, work: Path, out: Path, version: str, machine: str) ->
     # Its first bytes, which rpm reads no more, name the machine that rpmbuild was called for: 255 is that of none.
     with development.open("r+b") as file:
         file.seek(LEAD_MACHINE)
-        file.write((255).to_bytes(2))
+        file.write((255).to_bytes(2, "big"))
     return [out / f"rpcurl-{version}-1.{machine}.rpm", development]
