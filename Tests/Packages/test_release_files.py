@@ -232,7 +232,14 @@ def test_a_look_at_the_check_of_a_release_writes_no_report():
     done = make("-n", "release-check")
     assert done.returncode == 0 and (report.read_text() if report.exists() else None) == before, done
     steps = done.stdout.splitlines()
-    assert steps[0] == "rm -f .build/release-check.txt" and f"release-step .build/release-check.txt make test-all" in done.stdout
+    assert steps[0] == "rm -f .build/release-check.txt" and f'echo "rpcurl {VERSION}, commit ' in done.stdout
+    assert "release-step .build/release-check.txt make test-all" in done.stdout
+
+
+def test_the_pages_of_a_release_are_made_with_tools_that_are_installed_before(key):
+    done = make("-n", "release-files", f"KEY={key}", "URL=https://host.example", "MAKE=true")
+    needed, written = done.stdout.index("scripts/need mandoc"), done.stdout.index("scripts/packages/release-files --version")
+    assert needed < written and f"--key '{key}' --from 'https://host.example'" in done.stdout, done
 
 
 @pytest.mark.parametrize(("name", "installed", "missing"), [
