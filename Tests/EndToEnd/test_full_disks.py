@@ -87,6 +87,14 @@ def test_full_disk(disk, rpcurl, grpc_server, descriptor_set, name):
     assert done.out.startswith(b'{"payload":') == (code == 0)
 
 
+def test_full_disk_of_a_transcript(disk, rpcurl, grpc_server, descriptor_set):
+    """One error, and the session continues."""
+    script = write(rpcurl.home / "script", 'record log\ncall Hello {"name":"Ada"}\ncall Hello {"name":"Ada"}\n')
+    done = disk(rpcurl.command(("run", "--descriptor-set", descriptor_set, grpc_server.url, script)), rpcurl.environment(None))
+    assert done.out == RESPONSE * 2, done
+    assert re.fullmatch(rf".*\blog: {FULL}\n", done.err), done.err
+
+
 def test_disk_that_fills_during_a_batch_with_a_har_log(disk, rpcurl, grpc_server, descriptor_set):
     """One error, and exit code 7: calls whose entries are lost are not reported as logged."""
     data = write(rpcurl.home / "data", '{"name":"Ada"}' * 200)

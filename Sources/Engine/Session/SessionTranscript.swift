@@ -71,16 +71,19 @@ package final class SessionTranscript {
     held += plain
     let end = held.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     let complete = held.count - end > Self.maxHeld ? held.count : end
-    write(masked: Array(held[..<complete]))
+    let written = Array(held[..<complete])
+    // Before the write: a report of its failure is written here, too.
     held.removeFirst(complete)
+    write(masked: written)
   }
 
   private func write(masked bytes: [UInt8]) {
     do throws(SystemError) {
       try file.write(secrets.mask.apply(bytes))
     } catch {
-      whenFailed?(error.reason)
+      let report = whenFailed
       whenFailed = nil
+      report?(error.reason)
     }
   }
 }
