@@ -20,7 +20,7 @@ package final class AppendedFile: Sendable {
     /// Whether it is a regular file, which other processes may write, too.
     let isRegular: Bool
     var isShared = false
-    /// The size of the file after the last write of this object.
+    /// The size of the file after the last write of this object; of one that is not regular, the number of bytes that it has written.
     var end: off_t = 0
     /// How long a write waits for other processes.
     let patience: Duration
@@ -118,7 +118,7 @@ package final class AppendedFile: Sendable {
     try write(bytes, isText: false)
   }
 
-  /// Writes the first bytes of a file that is empty.
+  /// Writes the first bytes of a file that is empty; of one that is not regular, unless this object has written to it.
   package func begin(ifEmpty head: [UInt8]) throws(SystemError) {
     try write([], isText: true, ifEmpty: head)
   }
@@ -126,9 +126,12 @@ package final class AppendedFile: Sendable {
   private func write(_ bytes: [UInt8], isText: Bool, ifEmpty head: [UInt8] = []) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
       guard state.isRegular else {
-        if case .write(let first) = state.beginning { try append(first) }
+        var bytes = (state.end > 0 || size > 0 ? [] : head) + bytes
+        if case .write(let first) = state.beginning { bytes = first + bytes }
+        try append(bytes)
         state.beginning = .nothing
-        return try append(head + bytes)
+        state.end += off_t(bytes.count)
+        return
       }
       var isHeld = state.isHeld
       defer { state.isHeld = isHeld }
@@ -140,10 +143,7 @@ package final class AppendedFile: Sendable {
     }
   }
 
-  private var size: off_t {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 ? status.st_size : 0
-  }
+  private var size: off_t { FileContents.size(descriptor) }
 
   /// Replaces the content, if that is left to do.
   private func begin(_ state: inout State, isLocked: Bool) throws(SystemError) {

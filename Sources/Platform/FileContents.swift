@@ -83,6 +83,12 @@ package enum FileContents {
     return max(Int(status.st_size) - max(lseek(descriptor, 0, SEEK_CUR), 0), 0)
   }
 
+  /// The size of a file in bytes; zero if it is not regular.
+  package static func size(_ descriptor: Int32) -> off_t {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status.st_size : 0
+  }
+
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file, and nil if there are none yet.
   package static func readAvailable(_ descriptor: Int32, limitBytes: Int) throws(SystemError) -> [UInt8]? {
     while true {

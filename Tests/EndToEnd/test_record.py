@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import subprocess
 import time
 
 import manual
@@ -147,6 +148,28 @@ def test_time_is_kept_when_asked(call, cassette, grpc_server):
     # Without it, a replay does not wait, though the call took an hour.
     cassette.write_text(re.sub(r'"ms":(\d+)', r'"ms":36000\1', cassette.read_text()))
     assert call(NOWHERE, "Count", "--use", f"replay,file={cassette},timing=none", data=data).code == 0
+
+
+@pytest.mark.parametrize(
+    "file, redirected",
+    [
+        ("/dev/stdout", '"$@" > calls.rec'),
+        ("/dev/stdout", '"$@" > calls.rec && "$@" >> calls.rec'),
+        ("/dev/stdout", '"$@" | cat > calls.rec'),
+        ("-", '"$@" 2> calls.rec'),
+        ("-", '"$@" 2> calls.rec && "$@" 2>> calls.rec'),
+        ("-", '"$@" 2>&1 | cat > calls.rec'),
+    ],
+)
+def test_cassette_in_a_stream_is_replayed(call, rpcurl, cassette, descriptor_set, grpc_server, file, redirected):
+    names = ["Ada", "Bob"]
+    data = "".join(json.dumps({"name": name}) for name in names)
+    options = ["--descriptor-set", descriptor_set, "--each", "-o", "/dev/null", "--use", f"record,file={file}", "-d", data]
+    command = rpcurl.command((*options, f"{grpc_server.url}/{DEMO}/Hello"))
+    subprocess.run(["bash", "-c", redirected, "bash", *command], cwd=cassette.parent, env=rpcurl.environment(None), check=True)
+    for name in names:
+        result = call(NOWHERE, "Hello", "--use", f"replay,file={cassette}", data={"name": name}).exits(0)
+        assert result.json()["name"] == name
 
 
 def test_match_by_fields_and_by_order(call, cassette, grpc_server):

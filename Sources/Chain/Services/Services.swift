@@ -100,7 +100,7 @@ package protocol OutputFile: AnyObject, Sendable {
   /// Whether another process, or another object of this one, was writing the file at the first write of this object. The old
   /// content was then not replaced.
   var isShared: Bool { get }
-  /// Writes the first bytes of a file that is empty.
+  /// Writes the first bytes of a file that is empty; of one that is not regular, unless something was written before.
   func begin(ifEmpty head: [UInt8]) throws(SystemError)
   /// Appends text immediately, which begins a line.
   func write(_ text: [UInt8]) throws(SystemError)
@@ -116,7 +116,6 @@ extension InterceptorServices {
 
 extension OutputFile {
   package var isShared: Bool { false }
-  package func begin(ifEmpty head: [UInt8]) throws(SystemError) { try write(head) }
   package func write(binary bytes: [UInt8]) throws(SystemError) { try write(bytes) }
   /// Replaces the old content of a file that is to be replaced: to be called when a call starts.
   package func begin() throws(SystemError) { try write([]) }

@@ -25,7 +25,7 @@ final class CassetteWriter: Sendable {
     self.services = services
     redaction = try settings.redaction()
     do throws(SystemError) {
-      file = try services.openFile(path, replacingWith: isAppending ? nil : Self.head)
+      file = try services.openFile(path, appending: isAppending)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")
     }

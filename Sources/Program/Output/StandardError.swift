@@ -13,6 +13,7 @@ package final class StandardError: Sendable {
   private let showsProgress = Locked(false)
   private let shown = Locked(Diagnostics(Invocation(.call)))
   private let owner = Locked<Owner?>(nil)
+  private let isLogged = Locked(false)
 
   /// Prints errors as text, and all remarks, until `configure`.
   package init(_ stream: OutputStream) {
@@ -84,8 +85,12 @@ package final class StandardError: Sendable {
     terminal.write { _ = text.withUTF8 { deadline.write($0, to: stream) } }
   }
 
+  /// Whether an interceptor has written to `-`, or standard error is a file that is not empty.
+  package var hasLog: Bool { isLogged.withLock { $0 } || FileContents.size(stream.descriptor) > 0 }
+
   /// Writes what an interceptor writes to `-`. Returns the `errno` of a write that failed.
   package func write(log bytes: [UInt8]) -> Int32? {
+    if !bytes.isEmpty { isLogged.withLock { $0 = true } }
     var failure: Int32?
     terminal.record(bytes)
     terminal.write { failure = bytes.withUnsafeBufferPointer { deadline.write($0, to: stream) } }

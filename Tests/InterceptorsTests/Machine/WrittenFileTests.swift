@@ -233,6 +233,21 @@ import Testing
     close(ends[0])
   }
 
+  /// As before each call of a cassette.
+  @Test func beginsAPipeOnce() throws {
+    let fifo = "\(directory.path)/fifo"
+    try #require(mkfifo(fifo, 0o600) == 0)
+    let reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(reader) }
+    let file = try services.openFile(fifo, replacingWith: [])
+    for text in ["a", "b"] {
+      try file.begin(ifEmpty: Array("head ".utf8))
+      try file.write(Array(text.utf8))
+    }
+    try file.close()
+    #expect(try FileContents.readPiece(reader, limitBytes: 100) == Array("head ab".utf8))
+  }
+
   /// Each further write would otherwise wait as long.
   @Test func waitsOnceForReaderThatDoesNotRead() throws {
     let fifo = "\(directory.path)/fifo"

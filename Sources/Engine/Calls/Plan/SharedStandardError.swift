@@ -10,6 +10,10 @@ final class SharedStandardError: OutputFile {
 
   init(_ error: StandardError) { self.error = error }
 
+  func begin(ifEmpty head: [UInt8]) throws(SystemError) {
+    if !error.hasLog { try write(head) }
+  }
+
   func write(_ bytes: [UInt8]) throws(SystemError) {
     if let number = error.write(log: bytes) { throw SystemError(number: number) }
   }
