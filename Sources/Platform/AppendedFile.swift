@@ -231,11 +231,11 @@ private struct FileIdentity: Hashable, Sendable {
   /// Global, because the process has one file of each identity, whichever client opened it.
   private static let replaced = Locked<[FileIdentity: Replacement]>([:])
 
-  /// Returns nil for anything but a regular file, and for a standard stream, to which the program itself writes.
+  /// Returns nil for anything but a regular file, and for a standard stream: the program itself writes to it, or still reads it.
   init?(replaceable descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      !StandardStreams.contain(status)
+      !StandardStreams.contain(status, among: 0...2)
     else { return nil }
     device = status.st_dev
     number = status.st_ino

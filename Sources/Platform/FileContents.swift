@@ -218,7 +218,7 @@ package enum FileContents {
   /// Replaces the file at `path`, or that of a symbolic link, atomically: of several processes that do so, the last one holds.
   /// Returns nil, or why that failed.
   ///
-  /// A path that exists and is not a regular file (a pipe, a terminal), and the file of a standard stream, is opened and written to,
+  /// A path that exists and is not a regular file (a pipe, a terminal), and the file of standard output or standard error, is opened and written to,
   /// as is a file in a directory that cannot be written.
   ///
   /// - Parameters:

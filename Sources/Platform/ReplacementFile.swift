@@ -47,7 +47,7 @@ package final class ReplacementFile {
   ///   - path: The file to replace.
   ///   - newMode: The permissions of a file that does not exist; nil for those of a new file.
   ///   - isPrivate: Whether only the user may read the file; the mode of the replaced file does not apply then.
-  /// - Returns: nil if the path must be opened and written instead: it is no regular file, that of a standard stream, or it
+  /// - Returns: nil if the path must be opened and written instead: it is no regular file, that of a stream for output, or it
   ///   exists in a directory that cannot be written.
   /// - Throws: `SystemError` if neither is possible.
   package static func make(

@@ -161,6 +161,16 @@ def test_output_goes_to_the_file(echo, tmp_path):
     assert echo("-o", "-", data={"name": "Ada"}, method="Hello").out == file.read_text()
 
 
+def test_the_file_of_the_input_is_replaced(rpcurl, grpc_server, descriptor_set, tmp_path):
+    """After it was read."""
+    file = write(tmp_path / "data.json", '{"name":"Ada"}')
+    words = ["--descriptor-set", descriptor_set, "-d", "@-", "-o", file, f"{grpc_server.url}/{SERVICE}/Hello"]
+    with open(file) as data:
+        done = subprocess.run(rpcurl.command(words), stdin=data, capture_output=True, env=rpcurl.environment(None), timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads((tmp_path / "data.json").read_text()) == {"message": "Hello, Ada!", "name": "Ada"}
+
+
 def test_a_failed_call_leaves_the_file_as_it_was(echo, tmp_path):
     file = write(tmp_path / "reply.json", "before")
     file.chmod(0o640)
