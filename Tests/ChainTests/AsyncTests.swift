@@ -246,6 +246,38 @@ import Testing
     #expect(texts(call) == ["headers", "y", "end ok"])
   }
 
+  @Test func nextThrowsNoErrorOfAnEarlierAttempt() async throws {
+    let call = call(.clientStreaming, replayLimitBytes: 100) { request, next in
+      _ = try? await next(request)
+      _ = try await next(request)
+      return try await next(request)
+    }
+    call.start()
+    call.send("x")
+    try await wait(call) { call.wireLines.contains("x") }
+    call.receiveEnd(RPCError(.unavailable, "down", origin: .server))
+    try await wait(call) { call.wireStarts == 2 }
+    // More than is kept for another attempt.
+    call.send(String(repeating: "y", count: 200))
+    call.close()
+    try await wait(call) { call.wireLines.contains("half-close") }
+    call.receiveHeaders()
+    call.receive("z")
+    try await wait(call) { call.outcome != nil }
+    #expect(call.end?.error?.code == .internal)
+    #expect(call.end?.error?.message.contains("cannot be retried") == true)
+  }
+
+  /// Without a limit for another attempt.
+  @Test func nextThrowsTheErrorOfTheAttemptBeforeIt() async throws {
+    let call = call(.unary) { request, next in
+      _ = try? await next(request)
+      return try await next(request)
+    }
+    try await runUnavailable(call)
+    #expect(call.end?.error?.message == "down")
+  }
+
   @Test func functionIsCancelledWhenTheCallEnds() async throws {
     let (seen, continuation) = AsyncStream<String>.makeStream()
     let call = call(.bidiStreaming) { request, next in

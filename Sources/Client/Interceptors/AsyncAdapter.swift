@@ -263,6 +263,7 @@ final class AsyncAdapter: AnyStageInterceptor {
     }
     self.waiter = waiter
     hasResponse = false
+    failure = nil
     token.use { $0.retry(start: start) }
     responseStart = nil
     responseEnd = nil

@@ -23,7 +23,7 @@ public protocol Interceptor: ChainMember {
   ///   - request: The call's start, and its messages as they arrive.
   ///   - next: Forwards the request, and returns the response. A second call of it retries the call, if
   ///     `replayLimitBytes` allows it: with the start that it is given, and the messages of the first call. Otherwise it
-  ///     throws the error of the first call.
+  ///     throws the error of the attempt before it, or `internal` if that attempt succeeded or its error was thrown again already.
   /// - Returns: The response for the caller: the one from `next`, changed or not, or one in place of a server's.
   /// - Throws: The error of the call. An `RPCError` is used unchanged; its `metadata` are the trailers of the response.
   ///   An error without metadata that is thrown after the response has ended keeps the trailers of the server.
