@@ -66,9 +66,11 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 extension String {
   /// The URL without user name and password.
   package var withoutUserInfo: String {
-    guard utf8.contains(UInt8(ascii: "@")), let scheme = firstRange(of: "://") else { return self }
+    // Bytes: a character that is compared includes the combining marks after it.
+    guard utf8.contains(UInt8(ascii: "@")), let scheme = utf8.firstRange(of: "://".utf8) else { return self }
     let rest = self[scheme.upperBound...]
-    guard let at = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return self }
-    return "\(self[..<scheme.upperBound])\(rest[rest.index(after: at)...])"
+    let authority = rest.utf8.prefix { $0 != UInt8(ascii: "/") }
+    guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return self }
+    return "\(self[..<scheme.upperBound])\(rest[rest.utf8.index(after: at)...])"
   }
 }

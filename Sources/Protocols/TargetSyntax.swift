@@ -118,16 +118,18 @@ package enum TargetSyntax {
 
   /// A target for error messages, without what may be a password or a key.
   package static func shown(_ text: String) -> String {
-    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+    // Bytes: a character that is compared includes the combining marks after it.
+    let start = text.utf8.firstRange(of: "://".utf8)?.upperBound ?? text.startIndex
+    let isQuery = { (byte: UInt8) in byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
     var rest = text[start...]
     var scheme = String(text[..<start])
-    if let at = rest.lastIndex(of: "@") {
+    if let at = rest.utf8.lastIndex(of: UInt8(ascii: "@")) {
       scheme += "…"
       // A password may contain `?`, and a query `@`.
-      if rest[..<at].contains(where: { $0 == "?" || $0 == "#" }) { return scheme }
+      if rest.utf8[..<at].contains(where: isQuery) { return scheme }
       rest = rest[at...]
     }
-    guard let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return "\(scheme)\(rest)" }
-    return "\(scheme)\(rest[...end])…"
+    guard let end = rest.utf8.firstIndex(where: isQuery) else { return "\(scheme)\(rest)" }
+    return "\(scheme)\(rest[..<rest.utf8.index(after: end)])…"
   }
 }

@@ -21,6 +21,20 @@ import Testing
     #expect(Origin(url: url) == nil)
   }
 
+  /// A combining mark is one character with what is before it.
+  @Test(arguments: [
+    ("http://u:secret@h/a@b", "http://h/a@b", "http://…@b"),
+    ("http://u:secret@\u{301}h", "http://\u{301}h", "http://…@\u{301}h"),
+    ("http://\u{301}u:secret@h", "http://h", "http://…@h"),
+    ("http://u:secret?\u{301}x@h", "http://h", "http://…"),
+    ("http://h?\u{301}key=secret", "http://h?\u{301}key=secret", "http://h?…"),
+    ("http://h/é", "http://h/é", "http://h/é"),
+  ])
+  func hidesPasswords(_ url: String, without: String, shown: String) {
+    #expect(Array(url.withoutUserInfo.utf8) == Array(without.utf8))
+    #expect(Array(TargetSyntax.shown(url).utf8) == Array(shown.utf8))
+  }
+
   @Test(arguments: [
     ("http://localhost:1", false), ("http://127.9.9.9", false), ("http://[::1]", false),
     ("http://a.localhost", false), ("https://example.com", false), ("http://example.com", true),
