@@ -101,8 +101,8 @@ package final class ReplacementFile {
       unlink(name)
       return true
     }
-    // Not every file system has hard links.
-    return [EPERM, EOPNOTSUPP].contains(errno) && rename(name, path) == 0
+    // Not every file system has hard links, and those of FUSE report that in other ways.
+    return [EPERM, EOPNOTSUPP, ENOSYS, EINVAL].contains(errno) && rename(name, path) == 0
   }
 
   /// Removes and closes the file.
