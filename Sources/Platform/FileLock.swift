@@ -23,7 +23,7 @@ package enum FileLock {
     _ body: (_ isLocked: Bool) throws(E) -> Result
   ) throws(E) -> Result {
     let isLocked = wait(for: descriptor, F_WRLCK, isHeld ? .zero : patience)
-    isHeld = !isLocked && !Interrupt.isPending
+    isHeld = !isLocked
     defer { if isLocked { _ = set(descriptor, contents, F_UNLCK) } }
     return try body(isLocked)
   }
