@@ -107,6 +107,10 @@ import Testing
         #expect(recorded.calls.count == 2 && recorded.incompleteLine != nil)
       }
     }
+    for end in ["", "\r", " \r\n", "\n"] {
+      let content = Array((whole + #"{"call":2,ev}"# + end).utf8)
+      #expect(throws: (any Error).self) { try CassetteReader.read(content, file: "c") }
+    }
     services.files["c.rec"] = whole + #"{"call":2,"ev"#
     let call = try call(.unary, "replay,file=c.rec")
     call.start()

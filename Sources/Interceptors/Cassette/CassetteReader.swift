@@ -59,15 +59,17 @@ struct CassetteReader {
     var hasFirst = false
     for (index, line) in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
       .enumerated()
-    where line.contains(where: { $0 > 0x20 }) {
+    {
+      guard let first = line.first(where: { $0 > 0x20 }), let last = line.last(where: { $0 > 0x20 })
+      else { continue }
       let place = DocumentPlace(file: file, line: index + 1)
       let json: JSONValue
       do throws(MessageParseError) {
         json = try JSONValue(parsing: Array(line))
       } catch {
         // It ends within its JSON, which may be within a character or an escape.
-        let isIncomplete = error.reason == .unexpectedEnd || line.last != UInt8(ascii: "}")
-        if hasFirst, isIncomplete, line.first == UInt8(ascii: "{") {
+        let isIncomplete = error.reason == .unexpectedEnd || last != UInt8(ascii: "}")
+        if hasFirst, isIncomplete, first == UInt8(ascii: "{") {
           recorded.incompleteLine = place.error(
             "the line is incomplete, and ignored: the process that wrote it was ended")
           continue
