@@ -207,9 +207,7 @@ package final class AppendedFile: Sendable {
       return closes
     }
     guard closes else { return }
-    FileLock.release(descriptor)
-    guard Glibc.close(descriptor) != 0 else { return }
-    throw .last
+    if let problem = FileContents.closeWriter(descriptor) { throw problem }
   }
 }
 

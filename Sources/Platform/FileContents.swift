@@ -176,7 +176,7 @@ package enum FileContents {
       if descriptor >= 0 {
         reportSizeLimit()
         if !isAppending, remainingBytes(descriptor) != nil, let problem = problemOfClearing(descriptor) {
-          close(descriptor)
+          _ = closeWriter(descriptor)
           throw problem
         }
         return descriptor
@@ -192,6 +192,13 @@ package enum FileContents {
       poll(&wait, 1, min(20, deadline?.pollMilliseconds ?? 20))
       if Interrupt.isPending { throw SystemError(Interrupt.reason) }
     }
+  }
+
+  /// Closes a descriptor that `openForWriting` has returned, without its locks: a child process that is about to start another program
+  /// has a copy of it. Returns nil, or why that failed.
+  package static func closeWriter(_ descriptor: Int32) -> SystemError? {
+    FileLock.release(descriptor)
+    return Glibc.close(descriptor) == 0 ? nil : .last
   }
 
   /// Removes the content of a regular file that is written in place. Returns nil, or why it is still there.
@@ -237,7 +244,8 @@ package enum FileContents {
       }
       let descriptor = try openForWriting(path, mode: 0o600, waitLimit: waitLimit)
       let problem = write(bytes, to: descriptor, waitLimit: waitLimit)
-      return Glibc.close(descriptor) == 0 ? problem : problem ?? .last
+      let problemOfClosing = closeWriter(descriptor)
+      return problem ?? problemOfClosing
     } catch {
       return error
     }

@@ -117,6 +117,17 @@ struct FileContentsTests {
     #expect(try FileContents.read(path) == [])
   }
 
+  /// As a child process has one until it starts another program.
+  @Test func copyOfTheDescriptorKeepsNoLock() throws {
+    let path = try folder().write("file", [1])
+    let first = try FileContents.openForWriting(path, mode: 0o600, waitLimit: nil)
+    let copy = dup(first)
+    defer { close(copy) }
+    #expect(FileContents.closeWriter(first) == nil)
+    let second = try FileContents.openForWriting(path, mode: 0o600, waitLimit: nil)
+    #expect(FileContents.closeWriter(second) == nil)
+  }
+
   @Test func findsFileThatDanglingLinkCreates() throws {
     let folder = try folder()
     folder.makeDirectory("inner")

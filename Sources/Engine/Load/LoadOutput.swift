@@ -41,7 +41,7 @@ final class RawLatencies {
 
   deinit {
     replacement?.discard()
-    if isDirect { close(descriptor) }
+    if isDirect { _ = FileContents.closeWriter(descriptor) }
   }
 
   /// Adds a latency.

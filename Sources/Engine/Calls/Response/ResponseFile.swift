@@ -52,7 +52,9 @@ package final class ResponseFile {
     let replacement = replacement
     self.replacement = nil
     // Some file systems report a full disk only on close.
-    guard replacement?.replace() ?? (close(descriptor) == 0) else { throw Self.failure(option, path) }
+    guard replacement?.replace() ?? (FileContents.closeWriter(descriptor) == nil) else {
+      throw Self.failure(option, path)
+    }
   }
 
   /// Removes the replacement file: the output is not complete.
