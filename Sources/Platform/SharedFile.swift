@@ -1,9 +1,9 @@
 import RPCurlBase
 
-/// A file whose content several processes replace, each by one that depends on the content before: a history, a report.
+/// A file whose content several processes replace, each by content that depends on the former one: a history, a report.
 ///
-/// The file is locked while its content is read and replaced, and a process that obtains the lock looks whether the path still names the
-/// file. Readers need no lock: they find the content before or after a change, and after the end of a process within one that before.
+/// A process locks the file before it reads and replaces the content, and then checks that the path still names the locked file.
+/// Readers need no lock: they read the content before or after a change. If a process is killed during a change, the old content stays.
 package final class SharedFile: Sendable {
   /// What is there before a change.
   package struct Content {
@@ -55,9 +55,13 @@ package final class SharedFile: Sendable {
     }
     let end = MonotonicClock.now + patience
     try last.withLock { last throws(SystemError) in
-      while try !replace(&last, until: end, change) {}
+      while try !replace(&last, until: end, change) {
+        guard .now < end else { throw Self.held }
+      }
     }
   }
+
+  private static let held = SystemError("another process holds the file")
 
   private func write(_ bytes: [UInt8], waitLimit: Duration?) throws(SystemError) {
     if let problem = FileContents.replace(path, with: bytes, isPrivate: isPrivate, waitLimit: waitLimit) {
@@ -79,7 +83,7 @@ package final class SharedFile: Sendable {
     }
     if let current {
       guard FileLock.lockForWriting(current, patience: end - .now) else {
-        throw SystemError("another process holds the file")
+        throw Self.held
       }
       guard isNamed(current) else { return false }
     }
@@ -99,14 +103,13 @@ package final class SharedFile: Sendable {
       guard current == nil, errno == EEXIST else { throw .last }
       return false
     }
-    if written >= 0 {
-      if let last { close(last) }
-      last = written
-    }
+    if let last { close(last) }
+    last = written >= 0 ? written : nil
     return true
   }
 
-  /// Opens the file; nil if there is none. Writing is what a lock needs: a file that only its directory permits to replace has none.
+  /// Opens the file; nil if there is none. A lock needs a descriptor for writing: a file that can be replaced, but not written, is not
+  /// locked.
   private func open() throws(SystemError) -> Int32? {
     let flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK
     var descriptor = Glibc.open(path, O_RDWR | flags)

@@ -32,7 +32,8 @@ struct SharedFileTests {
       startThread {
         let file = SharedFile(path, isPrivate: true)
         for count in 0..<50 {
-          do { try Self.add("\(number).\(count)\n", to: file) } catch { Issue.record(error) }
+          let line = "\(number).\(count)\n"
+          do { try Self.add(line, to: file, patience: .seconds(3600)) } catch { Issue.record(error) }
         }
       }
     }
@@ -92,6 +93,23 @@ struct SharedFileTests {
     #expect(found == [false, false, false, false, true, false, true])
     unlink(path)
     #expect(try !isForeign(files[0]))
+  }
+
+  /// Of a file that other processes replace again and again.
+  @Test func endsWhenTheFileWasReplacedForTooLong() throws {
+    let path = try path()
+    let file = SharedFile(path, isPrivate: true)
+    var count = 0
+    let problem = #expect(throws: SystemError.self) {
+      try file.update(patience: .zero) { _ in
+        count += 1
+        // Another process creates it first.
+        if let problem = FileContents.replace(path, with: [UInt8(ascii: "a")]) { Issue.record(problem) }
+        return []
+      }
+    }
+    #expect(problem?.reason == "another process holds the file" && count == 1)
+    #expect(try content(path) == "a")
   }
 
   @Test func keepsFileThatAnotherProcessHolds() throws {
