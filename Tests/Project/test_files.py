@@ -5,10 +5,13 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2] / "Sources"
 # Calls of the C library, and not methods or cases of an enum.
-CALL = re.compile(r"(?<![.\w])(?<!case )(rename|renameat|linkat|flock|mkstemps?)\((?!\))")
+CALL = re.compile(r"(?<![.\w])(?<!case )(?:Glibc\.)?(rename|renameat2?|link(?=\(\w+, )|linkat|flock|lockf|mkstemps?)\((?!\))")
+# F_SETLK and the like, and the numbers of F_OFD_GETLK, F_OFD_SETLK and F_OFD_SETLKW.
+LOCK = re.compile(r"\bfcntl\([^,]*,\s*(?:36|37|38|F_\w*LKW?)\b")
 
 ALLOWED = {
-    "Platform/ReplacementFile.swift": {"linkat", "rename"},
+    "Platform/ReplacementFile.swift": {"link", "linkat", "rename"},
+    "Platform/FileLock.swift": {"fcntl"},
     # Files without a name, and those that an editor of the user changes.
     "Platform/TemporaryFile.swift": {"mkstemp"},
     "Engine/Session/ExternalEditor.swift": {"mkstemps"},
@@ -20,6 +23,6 @@ def test_files_are_replaced_and_locked_in_one_place():
     found = {}
     for path in sorted(SOURCES.rglob("*.swift")):
         code = "\n".join(line.split("//")[0] for line in path.read_text().splitlines())
-        if calls := set(CALL.findall(code)):
+        if calls := set(CALL.findall(code)) | ({"fcntl"} if LOCK.search(code) else set()):
             found[str(path.relative_to(SOURCES))] = calls
     assert found == ALLOWED
