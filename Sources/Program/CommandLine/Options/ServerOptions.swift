@@ -86,7 +86,7 @@ extension OptionTable {
       expressed: .all, trust: .harmless),
     Option(
       .http3, "--http3", .flag, "", .server, .remote,
-      "Use HTTP/3, if libcurl supports it.",
+      "Use HTTP/3 only (needs a libcurl with HTTP/3).",
       example: "rpcurl --http3 https://demo.example demo.v1.Demo/Hello", same: .buf, expressed: .curl,
       trust: .harmless),
     Option(
