@@ -165,7 +165,7 @@ package enum FileContents {
   ///   - mode: The permissions of a file that is created.
   ///   - isAppending: Whether to write at the end of the old content, instead of removing it.
   ///   - waitLimit: How long to wait for the reader (`--max-time`); nil for no limit.
-  /// - Throws: `SystemError` if the file cannot be opened, or has no reader in time; then `errno` is set.
+  /// - Throws: `SystemError` if the file cannot be opened, another process writes it, or it has no reader in time.
   package static func openForWriting(
     _ path: String, mode: mode_t, isAppending: Bool = false, waitLimit: Duration?
   ) throws(SystemError) -> Int32 {
@@ -222,11 +222,11 @@ package enum FileContents {
     return sigaction(SIGXFSZ, &action, nil) == 0
   }()
 
-  /// Replaces the file at `path`, or that of a symbolic link, atomically: of several processes that do so, the last one holds.
+  /// Replaces the file at `path`, or that of a symbolic link, atomically: of several processes that do so, the last one takes effect.
   /// Returns nil, or why that failed.
   ///
-  /// A path that exists and is not a regular file (a pipe, a terminal), and the file of standard output or standard error, is opened and written to,
-  /// as is a file in a directory that cannot be written.
+  /// A path that exists and is not a regular file (a pipe, a terminal), and the file of standard output or standard error, is opened
+  /// and written to, as is a file in a directory that cannot be written.
   ///
   /// - Parameters:
   ///   - bytes: The new contents.
