@@ -221,6 +221,7 @@ actor ClientLoop {
     addresses = options.spreadsOverAddresses ? AddressTurn() : nil
     do throws(TransportError) {
       let client = try LoopClient()
+      client.loop.sendsTogether = true
       client.loop.onOldLibcurl = options.oldLibcurlCheck()
       if let limit = options.maxConnections { try client.loop.limitConnections(to: limit) }
       let news = news
