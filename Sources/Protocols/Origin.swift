@@ -67,7 +67,7 @@ extension String {
   /// The URL without user name and password.
   package var withoutUserInfo: String {
     // Bytes: a character that is compared includes the combining marks after it.
-    guard utf8.contains(UInt8(ascii: "@")), let scheme = utf8.firstRange(of: "://".utf8) else { return self }
+    guard utf8.contains(UInt8(ascii: "@")), let scheme = firstRange(of: "://") else { return self }
     let rest = self[scheme.upperBound...]
     let authority = rest.utf8.prefix { $0 != UInt8(ascii: "/") }
     guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return self }

@@ -119,7 +119,7 @@ package enum TargetSyntax {
   /// A target for error messages, without what may be a password or a key.
   package static func shown(_ text: String) -> String {
     // Bytes: a character that is compared includes the combining marks after it.
-    let start = text.utf8.firstRange(of: "://".utf8)?.upperBound ?? text.startIndex
+    let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
     let isQuery = { (byte: UInt8) in byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
     var rest = text[start...]
     var scheme = String(text[..<start])
