@@ -367,7 +367,7 @@ def test_many_processes_export_a_schema(at_once, descriptor_set, tmp_path):
 
 
 def test_many_processes_fill_the_caches(rpcurl, at_once, grpc_server, tmp_path):
-    """Schemas of servers, compiled sources and responses; damaged files are those of nobody."""
+    """Schemas of servers, compiled sources and responses: no process reads a damaged file."""
     fields = "".join(f"  // {'x' * 80}\n  string field_{number} = {number};\n" for number in range(1, 1000))
     source = write(tmp_path / "big.proto", f'syntax = "proto3";\nmessage Big {{\n{fields}}}\n')
     reflected = ["-d", '{"name":"Ada"}', f"{grpc_server.url}/{HELLO}"]
