@@ -299,7 +299,7 @@ sanitize: build-packages test-packages ## Run the unit tests under AddressSaniti
 
 # The lock of the tests and of the program is one that the sanitizer sees (Sources/Base/Locked.swift).
 sanitize-threads: build-packages ## Run the unit tests of what has threads under ThreadSanitizer
-	RPCURL_THREADS=1 RPCURL_RANDOM_RUNS=2000 TSAN_OPTIONS=halt_on_error=1 swift test $(FAILURES) --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
+	RPCURL_THREADS=1 RPCURL_RANDOM_RUNS=2000 TSAN_OPTIONS=halt_on_error=1:suppressions=$(CURDIR)/Tests/races.txt swift test $(FAILURES) --sanitize=thread --scratch-path $(BUILD)/thread $(TEST_FLAGS)
 
 # The debug build, with a current libcurl if there is one. A report changes the exit code, so that the test fails. Left out are tests
 # of memory, of which a sanitizer takes more, one that sends SIGSEGV to the program, which is reported as a crash, and one that limits
@@ -310,7 +310,7 @@ sanitize-program: build-packages plugins servers test-packages http3-libcurl ## 
 	swift build --sanitize=$(SANITIZER) --scratch-path $(BUILD)/$(SANITIZER) $(SWIFT_FLAGS) --product rpcurl
 	export RPCURL=$(CURDIR)/$(BUILD)/$(SANITIZER)/debug/rpcurl \
 	  RPCURL_LIBCURL=$$(ls $(CURDIR)/$(HTTP3_LIBCURL)/libcurl.so.4 2>/dev/null) \
-	  ASAN_OPTIONS=detect_leaks=0:exitcode=99 TSAN_OPTIONS=exitcode=99 && \
+	  ASAN_OPTIONS=detect_leaks=0:exitcode=99 TSAN_OPTIONS=exitcode=99:suppressions=$(CURDIR)/Tests/races.txt && \
 	$(PYTEST) $(wildcard $(addprefix Tests/EndToEnd/test_,session*.py plugins_[!m]*.py typing_terminal.py batch.py streams.py unary.py \
 	  lost_connections.py proto_option.py)) -k "not crash_outside_of_plugins and not flat_memory and not leaves_nothing_after_a_failure" && \
 	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --part 0.1
