@@ -6,17 +6,9 @@ import RPCurlBase
 /// begins a line also where a process that was killed has left a part of one. Of the processes that replace the content, the first one
 /// does; what the others add while it runs is kept.
 package final class AppendedFile: Sendable {
-  /// What is left to do before the first write.
-  private enum Beginning {
-    /// Write these bytes.
-    case write([UInt8])
-    /// Replace the content of the file with this identity, unless another object has done so, or writes it now.
-    case replace(FileIdentity)
-    case nothing
-  }
-
   private struct State {
-    var beginning: Beginning
+    /// The file whose content the first write replaces, unless another object has done so, or writes it now.
+    var replaced: FileIdentity?
     /// Whether it is a regular file, which other processes may write, too.
     let isRegular: Bool
     var isShared = false
@@ -27,8 +19,8 @@ package final class AppendedFile: Sendable {
     /// Whether another process holds the file for longer.
     var isHeld = false
 
-    init(_ beginning: Beginning, isRegular: Bool, waitLimit: Duration? = nil) {
-      self.beginning = beginning
+    init(replacing replaced: FileIdentity? = nil, isRegular: Bool, waitLimit: Duration? = nil) {
+      self.replaced = replaced
       self.isRegular = isRegular
       patience = min(waitLimit ?? FileLock.patience, FileLock.patience)
     }
@@ -53,18 +45,18 @@ package final class AppendedFile: Sendable {
     self.closes = Locked(closes)
     runFiles = nil
     waitLimit = Locked(nil)
-    state = Locked(State(.nothing, isRegular: false))
+    state = Locked(State(isRegular: false))
   }
 
   /// Opens the file at `path`, or creates it. Only the user can read it then: it may contain confidential data.
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - head: The first bytes of the content that replaces the old one before the first write; nil to append.
+  ///   - isAppending: Whether the old content is kept; the first write removes it otherwise.
   ///   - runFiles: The files that processes of this run write; nil if it is the only one.
   ///   - waitLimit: How long a write waits for the reader of a pipe, or for other processes; nil for no limit.
   package convenience init(
-    _ path: String, replacingWith head: [UInt8]?, in runFiles: RunFiles? = nil, waitLimit: Duration?
+    _ path: String, isAppending: Bool, in runFiles: RunFiles? = nil, waitLimit: Duration?
   ) throws(SystemError) {
     // At the end in any case: two objects that write to one file do not overwrite each other.
     let descriptor = try FileContents.openForWriting(
@@ -74,12 +66,12 @@ package final class AppendedFile: Sendable {
       // Only the owner can change the mode; a file of another user keeps its own.
       _ = fchmod(descriptor, status.st_mode & 0o700)
     }
-    self.init(descriptor, replacingWith: head, in: runFiles, waitLimit: waitLimit)
+    self.init(descriptor, isAppending: isAppending, in: runFiles, waitLimit: waitLimit)
   }
 
   /// Makes a file of a descriptor that was opened for appending, and is closed by `close`; the parameters are those of a path.
   package init(
-    _ descriptor: Int32, replacingWith head: [UInt8]?, in runFiles: RunFiles? = nil,
+    _ descriptor: Int32, isAppending: Bool, in runFiles: RunFiles? = nil,
     waitLimit: Duration? = nil
   ) {
     self.descriptor = descriptor
@@ -87,19 +79,14 @@ package final class AppendedFile: Sendable {
     self.waitLimit = Locked(waitLimit)
     closes = Locked(true)
     let identity = FileIdentity(replaceable: descriptor)
-    let beginning: Beginning =
-      switch (identity, head) {
-      case (let identity?, _?): .replace(identity)
-      case (nil, let head?): .write(head)
-      case (_, nil): .nothing
-      }
-    var state = State(beginning, isRegular: identity != nil, waitLimit: waitLimit)
-    if let identity, head == nil {
+    var state = State(
+      replacing: isAppending ? nil : identity, isRegular: identity != nil, waitLimit: waitLimit)
+    if let identity, isAppending {
       state.isShared = !FileLock.registerWriter(descriptor)
       _ = runFiles?.claim(identity.name)
     }
     self.state = Locked(state)
-    if let head { identity?.addOwner(ObjectIdentifier(self), head) }
+    if !isAppending { identity?.addOwner(ObjectIdentifier(self)) }
   }
 
   deinit { try? close() }
@@ -126,10 +113,8 @@ package final class AppendedFile: Sendable {
   private func write(_ bytes: [UInt8], isText: Bool, ifEmpty head: [UInt8] = []) throws(SystemError) {
     try state.withLock { state throws(SystemError) in
       guard state.isRegular else {
-        var bytes = (state.end > 0 || size > 0 ? [] : head) + bytes
-        if case .write(let first) = state.beginning { bytes = first + bytes }
+        let bytes = (state.end > 0 || size > 0 ? [] : head) + bytes
         try append(bytes)
-        state.beginning = .nothing
         state.end += off_t(bytes.count)
         return
       }
@@ -137,7 +122,7 @@ package final class AppendedFile: Sendable {
       defer { state.isHeld = isHeld }
       try FileLock.withContents(of: descriptor, patience: state.patience, isHeld: &isHeld) {
         isLocked throws(SystemError) in
-        try begin(&state, isLocked: isLocked)
+        try begin(&state)
         try append((head.isEmpty || size > 0 ? [] : head) + bytes, isText: isText, &state, isLocked: isLocked)
       }
     }
@@ -146,19 +131,18 @@ package final class AppendedFile: Sendable {
   private var size: off_t { FileContents.size(descriptor) }
 
   /// Replaces the content, if that is left to do.
-  private func begin(_ state: inout State, isLocked: Bool) throws(SystemError) {
-    guard case .replace(let identity) = state.beginning else { return }
+  private func begin(_ state: inout State) throws(SystemError) {
+    guard let identity = state.replaced else { return }
     // What another process of the run has written is kept, also after its end.
     let isFirst = runFiles?.claim(identity.name) ?? true
     let isAlone = FileLock.registerWriter(descriptor) && isFirst
     state.isShared = !isAlone
-    try identity.replace { head throws(SystemError) in
+    try identity.replace { () throws(SystemError) in
       // What another process writes now is kept.
       guard isAlone || size == 0 else { return }
       guard ftruncate(descriptor, 0) == 0 else { throw .last }
-      try append(head, isText: false, &state, isLocked: isLocked)
     }
-    state.beginning = .nothing
+    state.replaced = nil
   }
 
   /// Appends to a regular file.
@@ -199,8 +183,8 @@ package final class AppendedFile: Sendable {
   /// Closes the file.
   package func close() throws(SystemError) {
     state.withLock { state in
-      if case .replace(let identity) = state.beginning { identity.removeOwner(ObjectIdentifier(self)) }
-      state.beginning = .nothing
+      state.replaced?.removeOwner(ObjectIdentifier(self))
+      state.replaced = nil
     }
     let closes = closes.withLock { closes in
       defer { closes = false }
@@ -213,21 +197,14 @@ package final class AppendedFile: Sendable {
 
 /// Identifies an open regular file, however its path is written.
 private struct FileIdentity: Hashable, Sendable {
-  /// A file whose content is to be replaced.
-  private struct Replacement {
-    /// What begins the new content.
-    var head: [UInt8]
-    /// The objects of which the first one that writes replaces the content.
-    var owners: Set<ObjectIdentifier> = []
-  }
-
   private let device: dev_t
   private let number: ino_t
 
-  /// The files whose content is to be replaced before the next write. Interceptors that write to the same file replace it once.
+  /// The files whose content is to be replaced before the next write, and the objects of which the first one that writes does so:
+  /// interceptors that write to the same file replace it once.
   ///
   /// Global, because the process has one file of each identity, whichever client opened it.
-  private static let replaced = Locked<[FileIdentity: Replacement]>([:])
+  private static let replaced = Locked<[FileIdentity: Set<ObjectIdentifier>]>([:])
 
   /// Returns nil for anything but a regular file, and for a standard stream: the program itself writes to it, or still reads it.
   init?(replaceable descriptor: Int32) {
@@ -242,24 +219,24 @@ private struct FileIdentity: Hashable, Sendable {
   /// The name in the record of a run.
   var name: String { "inode \(device) \(number)" }
 
-  func addOwner(_ owner: ObjectIdentifier, _ head: [UInt8]) {
-    Self.replaced.withLock { _ = $0[self, default: Replacement(head: head)].owners.insert(owner) }
+  func addOwner(_ owner: ObjectIdentifier) {
+    Self.replaced.withLock { _ = $0[self, default: []].insert(owner) }
   }
 
   func removeOwner(_ owner: ObjectIdentifier) {
     Self.replaced.withLock { replaced in
-      replaced[self]?.owners.remove(owner)
-      if replaced[self]?.owners.isEmpty == true { replaced[self] = nil }
+      replaced[self]?.remove(owner)
+      if replaced[self]?.isEmpty == true { replaced[self] = nil }
     }
   }
 
   /// Replaces the content, unless that was done.
   ///
-  /// - Parameter body: Replaces it by what begins with the bytes; after an error, the next write tries again.
-  func replace(_ body: ([UInt8]) throws(SystemError) -> Void) throws(SystemError) {
+  /// - Parameter body: Removes it; after an error, the next write tries again.
+  func replace(_ body: () throws(SystemError) -> Void) throws(SystemError) {
     try Self.replaced.withLock { replaced throws(SystemError) in
-      guard let replacement = replaced[self] else { return }
-      try body(replacement.head)
+      guard replaced[self] != nil else { return }
+      try body()
       replaced[self] = nil
     }
   }

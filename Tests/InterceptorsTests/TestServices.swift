@@ -18,8 +18,8 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   private(set) var commandsRun: [String] = []
   /// The commands that were canceled while `holdsCommands` held them.
   private(set) var canceledCommands: [String] = []
-  /// What begins the files that are to be replaced at the next write.
-  private var replaced: [String: String] = [:]
+  /// The files whose content the next write replaces.
+  private var replaced: Set<String> = []
   /// The files of the cache, by key.
   var cached: [[UInt8]: [UInt8]] = [:]
   /// Why nothing can be stored in the cache; nil if it can.
@@ -40,10 +40,10 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
     return Array(content.utf8)
   }
 
-  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(SystemError) -> any OutputFile {
+  func openFile(_ path: String, isAppending: Bool) throws(SystemError) -> any OutputFile {
     try checkReplacing(path)
     files[path] = files[path] ?? ""
-    if let head { replaced[path] = String(decoding: head, as: UTF8.self) }
+    if !isAppending { replaced.insert(path) }
     return File(self, path)
   }
 
@@ -111,7 +111,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
 
     func write(_ bytes: [UInt8]) throws(SystemError) {
       if path == "/dev/full", !bytes.isEmpty { throw SystemError("no space left on device") }
-      if let head = services.replaced.removeValue(forKey: path) { services.files[path] = head }
+      if services.replaced.remove(path) != nil { services.files[path] = "" }
       services.files[path]? += String(decoding: bytes, as: UTF8.self)
     }
     func begin(ifEmpty head: [UInt8]) throws(SystemError) {

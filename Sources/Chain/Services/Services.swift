@@ -23,9 +23,8 @@ package protocol InterceptorServices: ValueSourceServices {
   ///
   /// - Parameters:
   ///   - path: The file.
-  ///   - head: The first bytes of the content that replaces the old one; nil to append. The old content is kept until the
-  ///     first write.
-  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(SystemError) -> any OutputFile
+  ///   - isAppending: Whether the old content is kept; the first write removes it otherwise.
+  func openFile(_ path: String, isAppending: Bool) throws(SystemError) -> any OutputFile
   /// Creates or replaces a file atomically: a reader sees the old or the new content.
   ///
   /// - Parameter isPrivate: Whether others must not read it, even if they could read the old one.
@@ -59,13 +58,6 @@ package protocol InterceptorServices: ValueSourceServices {
   var reports: ReportFiles { get }
   /// What the interceptors of the program share.
   var shared: SharedValues { get }
-}
-
-extension InterceptorServices {
-  /// Opens a file for writing, new or appending; `-` is standard error.
-  package func openFile(_ path: String, appending: Bool) throws(SystemError) -> any OutputFile {
-    try openFile(path, replacingWith: appending ? nil : [])
-  }
 }
 
 extension TemplateFunctions {

@@ -28,7 +28,7 @@ package final class SessionTranscript {
     whenFailed: @escaping (String) -> Void
   ) throws(Failure) {
     do throws(SystemError) {
-      file = try AppendedFile(path, replacingWith: [], waitLimit: waitLimit)
+      file = try AppendedFile(path, isAppending: false, waitLimit: waitLimit)
       try file.write([])
     } catch {
       throw Interrupt.failure ?? Failure(.internalError, path, error)

@@ -50,7 +50,7 @@ struct SuiteRecordings {
     let cassette = cassette(in: directory)
     do throws(SystemError) {
       // Another process may record to it now.
-      let file = try AppendedFile(cassette, replacingWith: nil, waitLimit: session.waitLimit)
+      let file = try AppendedFile(cassette, isAppending: true, waitLimit: session.waitLimit)
       try file.begin(ifEmpty: Array("\(Cassette.firstLine)\n".utf8))
     } catch {
       throw Failure(.input, cassette, error)

@@ -25,7 +25,7 @@ final class CassetteWriter: Sendable {
     self.services = services
     redaction = try settings.redaction()
     do throws(SystemError) {
-      file = try services.openFile(path, appending: isAppending)
+      file = try services.openFile(path, isAppending: isAppending)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")
     }

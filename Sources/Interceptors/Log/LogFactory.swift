@@ -45,7 +45,7 @@ struct LogFactory: CollectingFactory {
     guard !path.isEmpty else { throw settings.error("file", "must be a file name") }
     do throws(SystemError) {
       guard format == .har else {
-        target = .lines(try services.openFile(path, appending: isAppending), isJSON: format == .ndjson)
+        target = .lines(try services.openFile(path, isAppending: isAppending), isJSON: format == .ndjson)
         return
       }
       guard path != "-" else {

@@ -67,16 +67,14 @@ package struct SystemServices: InterceptorServices {
     try values.contents(ofFile: path, holdsMessages: holdsMessages)
   }
 
-  package func openFile(
-    _ path: String, replacingWith head: [UInt8]?
-  ) throws(SystemError) -> any OutputFile {
+  package func openFile(_ path: String, isAppending: Bool) throws(SystemError) -> any OutputFile {
     guard path != "-" else { return standardError }
     guard !isDry else {
       if let problem = FileContents.problemOfWriting(path) { throw problem }
       // No call is made, so nothing is written.
       return standardError
     }
-    return try AppendedFile(path, replacingWith: head, in: runFiles, waitLimit: waitLimit)
+    return try AppendedFile(path, isAppending: isAppending, in: runFiles, waitLimit: waitLimit)
   }
 
   package func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError) {

@@ -116,7 +116,7 @@ struct MetricsFactory: CollectingFactory {
     guard let report = shared.report(format, at: services.nanosecondsSince1970) else { return completion() }
     do throws(SystemError) {
       switch destination {
-      case .standardError: try services.openFile("-", appending: true).write(report)
+      case .standardError: try services.openFile("-", isAppending: true).write(report)
       case .file(let path):
         do throws(SystemError) {
           try services.replaceFile(path, with: report, isPrivate: false)

@@ -43,7 +43,7 @@ struct ShadowFactory: InterceptorFactory {
     var file: (path: String, file: any OutputFile)?
     if let path = settings.text("file") {
       do {
-        file = (path, try services.openFile(path, appending: isAppending))
+        file = (path, try services.openFile(path, isAppending: isAppending))
       } catch {
         throw settings.error("file", "\(path): \(error.reason)")
       }

@@ -26,8 +26,8 @@ final class ObservedServices: InterceptorServices {
     return content
   }
 
-  func openFile(_ path: String, replacingWith head: [UInt8]?) throws(SystemError) -> any OutputFile {
-    try base.openFile(path, replacingWith: head)
+  func openFile(_ path: String, isAppending: Bool) throws(SystemError) -> any OutputFile {
+    try base.openFile(path, isAppending: isAppending)
   }
 
   func replaceFile(_ path: String, with bytes: [UInt8], isPrivate: Bool) throws(SystemError) {

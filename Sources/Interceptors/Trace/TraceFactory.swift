@@ -112,7 +112,7 @@ struct TraceFactory: CollectingFactory {
       throw settings.error(key, "cannot be combined with file")
     }
     do throws(SystemError) {
-      let file = try services.openFile(path, appending: false)
+      let file = try services.openFile(path, isAppending: false)
       return SpanExporter(settings.interceptor, .file(file, path), resource)
     } catch {
       throw settings.error("file", "\(path): \(error.reason)")

@@ -23,25 +23,25 @@ import Testing
 
   @Test func keepsOldContentUntilFirstWrite() throws {
     #expect(write("old") == nil)
-    let file = try services.openFile(path, replacingWith: Array("head ".utf8))
+    let file = try services.openFile(path, isAppending: false)
     #expect(content(path) == "old")
     try file.write(Array("a".utf8))
     try file.write(Array("b".utf8))
-    #expect(content(path) == "head ab")
+    #expect(content(path) == "ab")
     try file.close()
   }
 
   @Test func replacesOldContentWithoutBytes() throws {
     #expect(write("old") == nil)
-    let file = try services.openFile(path, replacingWith: Array("head".utf8))
+    let file = try services.openFile(path, isAppending: false)
     try file.write([])
-    #expect(content(path) == "head")
+    #expect(content(path) == "")
     try file.close()
   }
 
   @Test func appends() throws {
     #expect(write("old\n") == nil)
-    let file = try services.openFile(path, replacingWith: nil)
+    let file = try services.openFile(path, isAppending: true)
     try file.write(Array("new".utf8))
     #expect(content(path) == "old\nnew")
     try file.close()
@@ -50,7 +50,7 @@ import Testing
   /// As after a process that was killed within a write.
   @Test(arguments: [true, false]) func textBeginsALine(isBinary: Bool) throws {
     #expect(write("a\nb") == nil)
-    let file = try services.openFile(path, replacingWith: nil)
+    let file = try services.openFile(path, isAppending: true)
     let write = isBinary ? file.write(binary:) : file.write(_:)
     for text in ["c", "d\n"] { try write(Array(text.utf8)) }
     let other = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
@@ -63,7 +63,8 @@ import Testing
 
   /// As a program that rotates logs does.
   @Test func beginsAgainAFileThatAnotherProgramHasTruncated() throws {
-    let file = try services.openFile(path, replacingWith: Array("head\n".utf8))
+    let file = try services.openFile(path, isAppending: false)
+    try file.begin(ifEmpty: Array("head\n".utf8))
     try file.write(Array("a\n".utf8))
     #expect(truncate(path, 0) == 0)
     try file.begin(ifEmpty: Array("head\n".utf8))
@@ -76,7 +77,8 @@ import Testing
     let path = path
     let waits = (0..<8).map { number in
       startThread {
-        let file = try? SystemServices(waitLimit: nil).openFile(path, replacingWith: Array("head\n".utf8))
+        let file = try? SystemServices(waitLimit: nil).openFile(path, isAppending: false)
+        try? file?.begin(ifEmpty: Array("head\n".utf8))
         for _ in 0..<100 { try? file?.write(Array("\(String(repeating: "\(number)", count: 5_000))\n".utf8)) }
         try? file?.close()
       }
@@ -92,10 +94,10 @@ import Testing
     #expect(write("old") == nil)
     let paths = [path, "\(directory.path)/./out"]
     let files = try paths.map { path in
-      try SystemServices(waitLimit: nil).openFile(path, replacingWith: Array("head\n".utf8))
+      try SystemServices(waitLimit: nil).openFile(path, isAppending: false)
     }
     for file in files + files { try file.write(Array("a\n".utf8)) }
-    #expect(content(path) == "head\na\na\na\na\n")
+    #expect(content(path) == "a\na\na\na\n")
     for file in files { try file.close() }
   }
 
@@ -111,25 +113,25 @@ import Testing
     return other
   }
 
-  @Test(arguments: [("other\n", "other\na"), ("", "head a")])
+  @Test(arguments: [("other\n", "other\na"), ("", "a")])
   func addsToAFileThatAnotherProcessWrites(before: String, after: String) throws {
     let other = otherProcess(writing: before)
-    let file = try services.openFile(path, replacingWith: Array("head ".utf8))
+    let file = try services.openFile(path, isAppending: false)
     try file.write(Array("a".utf8))
     #expect(content(path) == after && file.isShared)
     FileLock.release(other)
     close(other)
     try file.close()
     // The other process has ended.
-    let next = try services.openFile(path, replacingWith: Array("next ".utf8))
+    let next = try services.openFile(path, isAppending: false)
     try next.write(Array("b".utf8))
-    #expect(content(path) == "next b" && !next.isShared)
+    #expect(content(path) == "b" && !next.isShared)
     try next.close()
   }
 
   /// As a child process has one until it starts another program.
   @Test func copyOfTheDescriptorKeepsNoLock() throws {
-    let file = try services.openFile(path, replacingWith: nil)
+    let file = try services.openFile(path, isAppending: true)
     var status = stat()
     stat(path, &status)
     let copies = (0..<1024).filter { descriptor in
@@ -139,13 +141,13 @@ import Testing
     defer { for copy in copies { close(copy) } }
     #expect(!copies.isEmpty)
     try file.close()
-    let next = try services.openFile(path, replacingWith: nil)
+    let next = try services.openFile(path, isAppending: true)
     #expect(!next.isShared)
     try next.close()
   }
 
   @Test func beginsAFileOnlyIfItIsEmpty() throws {
-    let files = try (0..<2).map { _ in try services.openFile(path, replacingWith: nil) }
+    let files = try (0..<2).map { _ in try services.openFile(path, isAppending: true) }
     for (file, text) in zip(files, ["a", "b"]) {
       try file.begin(ifEmpty: Array("head\n".utf8))
       try file.write(Array(text.utf8))
@@ -161,7 +163,7 @@ import Testing
     let other = open(path, O_RDONLY | O_CLOEXEC)
     FileLock.lockForReading(other)
     let limit = Duration.milliseconds(500)
-    let file = try SystemServices(waitLimit: limit).openFile(path, replacingWith: nil)
+    let file = try SystemServices(waitLimit: limit).openFile(path, isAppending: true)
     let begin = ContinuousClock.now
     for _ in 0..<100 { try file.write(Array("a".utf8)) }
     #expect(ContinuousClock.now - begin < limit * 50)
@@ -171,8 +173,8 @@ import Testing
 
   /// Of two processes that append, the second one is the one that writes elsewhere, also if it ends before the first one writes.
   @Test func isSharedWithAFileThatWasOpenedBefore() throws {
-    let first = try services.openFile(path, replacingWith: nil)
-    let second = try services.openFile(path, replacingWith: nil)
+    let first = try services.openFile(path, isAppending: true)
+    let second = try services.openFile(path, isAppending: true)
     #expect(!first.isShared && second.isShared)
     try second.close()
     try first.write(Array("a".utf8))
@@ -205,10 +207,10 @@ import Testing
   /// An interceptor that was removed before its first call replaces nothing.
   @Test(arguments: [true, false]) func fileThatIsNotWrittenReplacesNothing(isClosed: Bool) throws {
     #expect(write("old\n") == nil)
-    var file: (any OutputFile)? = try services.openFile(path, replacingWith: Array("head".utf8))
+    var file: (any OutputFile)? = try services.openFile(path, isAppending: false)
     if isClosed { try file?.close() }
     file = nil
-    let other = try services.openFile(path, replacingWith: nil)
+    let other = try services.openFile(path, isAppending: true)
     try other.write(Array("new".utf8))
     #expect(content(path) == "old\nnew")
   }
@@ -216,21 +218,11 @@ import Testing
   @Test func replacesAgainAfterAFailure() throws {
     #expect(write("old") == nil)
     let descriptor = open(path, O_RDONLY)
-    let unwritable = AppendedFile(descriptor, replacingWith: Array("a ".utf8), waitLimit: nil)
+    let unwritable = AppendedFile(descriptor, isAppending: false, waitLimit: nil)
     #expect(throws: SystemError.self) { try unwritable.write([]) }
-    let file = try services.openFile(path, replacingWith: Array("b ".utf8))
+    let file = try services.openFile(path, isAppending: false)
     try file.write(Array("new".utf8))
-    #expect(content(path) == "a new")
-  }
-
-  @Test func writesTheHeadToAPipe() throws {
-    var ends: [Int32] = [-1, -1]
-    try #require(pipe(&ends) == 0)
-    let file = AppendedFile(ends[1], replacingWith: Array("head ".utf8), waitLimit: nil)
-    for text in ["a", "b"] { try file.write(Array(text.utf8)) }
-    try file.close()
-    #expect((try? FileContents.readPiece(ends[0], limitBytes: 100)) == Array("head ab".utf8))
-    close(ends[0])
+    #expect(content(path) == "new")
   }
 
   /// As before each call of a cassette.
@@ -239,7 +231,7 @@ import Testing
     try #require(mkfifo(fifo, 0o600) == 0)
     let reader = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     defer { close(reader) }
-    let file = try services.openFile(fifo, replacingWith: [])
+    let file = try services.openFile(fifo, isAppending: false)
     for text in ["a", "b"] {
       try file.begin(ifEmpty: Array("head ".utf8))
       try file.write(Array(text.utf8))
@@ -255,7 +247,7 @@ import Testing
     let reader = open(fifo, O_RDWR | O_CLOEXEC)
     defer { close(reader) }
     let limit = Duration.milliseconds(500)
-    let file = try SystemServices(waitLimit: limit).openFile(fifo, replacingWith: nil)
+    let file = try SystemServices(waitLimit: limit).openFile(fifo, isAppending: true)
     let begin = ContinuousClock.now
     let bytes = [UInt8](repeating: 0, count: 1 << 20)
     for _ in 0..<100 { #expect(throws: SystemError.self) { try file.write(bytes) } }
@@ -282,12 +274,12 @@ import Testing
 
   @Test func dryRunChangesNothing() throws {
     let services = SystemServices(waitLimit: nil, isDry: true)
-    _ = try services.openFile(path, replacingWith: [])
+    _ = try services.openFile(path, isAppending: false)
     try services.replaceFile(path, with: Array("new".utf8), isPrivate: true)
     #expect(content(path) == nil)
     #expect(write("old") == nil)
     #expect(chmod(path, 0o644) == 0)
-    _ = try services.openFile(path, replacingWith: [])
+    _ = try services.openFile(path, isAppending: false)
     try services.replaceFile(path, with: Array("new".utf8), isPrivate: true)
     #expect(content(path) == "old")
     var status = stat()
@@ -298,7 +290,7 @@ import Testing
   func reportsFileThatCannotBeWritten(isDry: Bool, suffix: String) {
     let services = SystemServices(waitLimit: nil, isDry: isDry)
     let path = directory.path + suffix
-    #expect(throws: SystemError.self) { _ = try services.openFile(path, replacingWith: []) }
+    #expect(throws: SystemError.self) { _ = try services.openFile(path, isAppending: false) }
     #expect(throws: SystemError.self) { try services.checkReplacing(path) }
     #expect(throws: SystemError.self) { try services.replaceFile(path, with: [], isPrivate: true) }
   }
