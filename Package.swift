@@ -14,10 +14,15 @@ let hasServer =
 let archives = (Context.environment["RPCURL_ARCHIVES"] ?? "").split(separator: " ").map(String.init)
 
 let strict: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+// The library of regular expressions is not imported, as in release builds (Makefile): what needs it must fail in CI's builds too.
+let sources: [SwiftSetting] =
+  strict
+  + (isStrict
+    ? [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])] : [])
 // Of targets that are not on the path of a message.
-let small: [SwiftSetting] = strict + (isRelease ? [.unsafeFlags(["-Osize"])] : [])
+let small: [SwiftSetting] = sources + (isRelease ? [.unsafeFlags(["-Osize"])] : [])
 // Of targets with asynchronous functions.
-let asynchronous: [SwiftSetting] = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+let asynchronous: [SwiftSetting] = sources + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
 let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heaps = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
@@ -114,7 +119,7 @@ let package = Package(
       settings: [.define("NDEBUG", .when(configuration: .release))], libraries: ["protobuf-c"]),
     c("CPlugins"),
     // The floor: what all parts use and none owns.
-    source("Base", ["CSystem"], settings: strict),
+    source("Base", ["CSystem"], settings: sources),
     // The one place that names the C library: its module, the clock, locks, files, processes and signals.
     source("Platform", ["Base", "CSystem"]),
     // The pure middle: values in, values out
@@ -123,20 +128,20 @@ let package = Package(
       exclude: [
         "README.md", "WellKnown/generate.sh", "WellKnown/protos", "WellKnown/options", "WellKnown/services",
         "WellKnown/common", "Numbers/generate.py",
-      ], settings: strict),
+      ], settings: sources),
     // Paths, values, conditions and secrets: what users write wherever a text has a meaning.
     source("Language", ["Base", "Protobuf"]),
     // Sources to descriptors.
-    source("ProtoCompiler", ["Base", "Protobuf", "CSchemas", "CSystem"], settings: strict),
+    source("ProtoCompiler", ["Base", "Protobuf", "CSchemas", "CSystem"], settings: sources),
     // What commands and completion show of a schema: declarations, names, templates, and differences from another schema.
     source("SchemaTools", ["Base", "Protobuf"]),
     source(
-      "Protocols", ["Base", "Language", "Protobuf", "CCompression", "CSchemas"], settings: strict),
+      "Protocols", ["Base", "Language", "Protobuf", "CCompression", "CSchemas"], settings: sources),
     // Interceptors, and the order in which a call passes them.
     source(
       "Chain", ["Base", "Language", "Protocols", "Protobuf"], products: [deques],
       exclude: ["README.md"],
-      settings: strict),
+      settings: sources),
     // What suites and loads report: their events and statistics, and the texts that are functions of them.
     source("Reports", ["Base", "Language", "Protocols", "Protobuf"]),
     // The Common Expression Language, and the formats of text that its functions and the rules of a schema know.
@@ -151,12 +156,13 @@ let package = Package(
       ["Validate", "Scripts", "Chain", "Reports", "Protocols", "Language", "Platform", "Base", "Protobuf"]),
     source("PluginHost", ["Platform", "Base", "Chain", "Protocols", "SchemaTools", "Protobuf", "CPlugins"]),
     source(
-      "Transport", ["Base", "Platform", "Protocols", "Protobuf", "CCurl"], products: [heaps], settings: strict
+      "Transport", ["Base", "Platform", "Protocols", "Protobuf", "CCurl"], products: [heaps],
+      settings: sources
     ),
     // A call: the chain, a protocol and the transport connected; and the schema of a server.
     source(
       "Call", ["Base", "Platform", "Language", "Chain", "Transport", "Protocols", "Protobuf", "CSchemas"],
-      exclude: ["README.md", "Reflection/Descriptors/generate.sh"], settings: strict),
+      exclude: ["README.md", "Reflection/Descriptors/generate.sh"], settings: sources),
     // The program
     // The table of commands and options; what standard output and standard error show; a line editor on the terminal.
     source(
@@ -193,9 +199,9 @@ let package = Package(
     source(
       "ClientTesting", ["Base", "Client", "Protocols"], products: [generatedTypes], settings: asynchronous),
     // Calls with the generated types of swift-protobuf; empty without the trait.
-    source("ClientSwiftProtobuf", ["Client"], products: [generatedTypes], settings: strict),
+    source("ClientSwiftProtobuf", ["Client"], products: [generatedTypes], settings: sources),
     // The built-in interceptors.
-    source("ClientInterceptors", ["Language", "Client", "Interceptors", "Chain"], settings: strict),
+    source("ClientInterceptors", ["Language", "Client", "Interceptors", "Chain"], settings: sources),
     // Tests
     // Schemas for the tests of the codecs and of what is shown of a schema.
     support("ProtobufSupport", ["Protobuf"], exclude: ["generate.sh", "protos"]),
@@ -272,7 +278,7 @@ if hasServer {
     c("CServer", libraries: ["nghttp2", "ssl", "crypto"]),
     // The listening side of HTTP. It has no part of RPC.
     source(
-      "Server", ["Base", "Language", "Platform", "Protocols", "Transport", "CServer"], settings: strict),
+      "Server", ["Base", "Language", "Platform", "Protocols", "Transport", "CServer"], settings: sources),
     // `rpcurl proxy` and `rpcurl serve`: the calls of a listener, each through the chain.
     source(
       "Proxy",
