@@ -292,7 +292,9 @@ package final class Transfer {
     if code == CURLE_HTTP2_STREAM, old?.hasLostStatus == true {
       error = OldLibcurl.loss(code, detail: failure.detail)
     }
-    perform(.completed(error, isUnsent: code == CURLE_SEND_ERROR && sentSize == requestSize))
+    // Over HTTP/3, libcurl reads that the server has closed the connection when it is about to send.
+    let isLost = code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR
+    perform(.completed(error, isUnsent: isLost && sentSize == requestSize))
   }
 
   // MARK: libcurl's callbacks

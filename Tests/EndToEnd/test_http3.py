@@ -283,6 +283,28 @@ def test_reset_with_no_error_after_a_response(call, respond, protocol):
     respond(call, [*steps, END, NO_ERROR], "--protocol", protocol, "-d", "{}", *PACED).exits(0, '{"message":"Ada"}\n')
 
 
+def test_connection_that_the_server_closes_between_two_calls(http3_rpcurl, options, certificates):
+    """The second call has another connection: nothing of it was sent over the closed one."""
+    steps = [*GRPC, *steps_of_trailers((b"grpc-status", b"0")), END]
+
+    async def exchange():
+        server = await serve(
+            "127.0.0.1", 0, configuration=h3.configuration(certificates),
+            create_protocol=functools.partial(Steps, steps=steps, is_early=False),
+        )  # fmt: skip
+        port = server._transport.get_extra_info("sockname")[1]
+        with http3_rpcurl.start("session", *options, *PACED, f"https://127.0.0.1:{port}") as process:
+            for _ in range(2):
+                process.stdin.write(b'call Hello {}\nset end = "end"\nprint $end\n')
+                assert await asyncio.to_thread(process.stdout.readline) == b'{"message":"Ada"}\n'
+                assert await asyncio.to_thread(process.stdout.readline) == b'"end"\n'
+                for protocol in set(server._protocols.values()):
+                    protocol.close(NO_ERROR)
+        server.close()
+
+    asyncio.run(exchange())
+
+
 def test_http3_needs_tls(call):
     call("--http3", "--plaintext", "localhost:1", f"{SERVICE}/Hello").exits(2).reports("HTTP/3 needs TLS")
 

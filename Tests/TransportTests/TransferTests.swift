@@ -326,7 +326,8 @@ struct TransferTests {
     transfer.close()
   }
 
-  @Test(arguments: [true, false]) func restartsRequestThatCouldNotBeSent(isPartlySent: Bool) throws {
+  @Test(arguments: [CURLE_SEND_ERROR, CURLE_RECV_ERROR], [true, false])
+  func restartsRequestThatCouldNotBeSent(code: CURLcode, isPartlySent: Bool) throws {
     let transfer = try transfer(.whole([1]))
     try fake.run(
       loop,
@@ -335,7 +336,7 @@ struct TransferTests {
         #expect(fake_connect(fake.handle()) == CURL_PREREQFUNC_OK)
         _ = fake.read(fake.handle())
         if isPartlySent { fake_set_request_size(fake.handle(), 100) }
-        fake_complete(fake.handle(), CURLE_SEND_ERROR, "Send failure")
+        fake_complete(fake.handle(), code, "Send failure")
       })
     #expect((recorder.error != nil) == isPartlySent)
     transfer.close()
