@@ -15,7 +15,12 @@ public enum MonotonicClock {
     /// The current instant.
     public static var now: Instant {
       var time = timespec()
-      clock_gettime(CLOCK_BOOTTIME, &time)
+      #if os(Linux)
+        clock_gettime(CLOCK_BOOTTIME, &time)
+      #else
+        // It counts the time in which the system is suspended there.
+        clock_gettime(CLOCK_MONOTONIC, &time)
+      #endif
       return Instant(sinceBoot: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
     }
 

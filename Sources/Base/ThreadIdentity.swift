@@ -3,5 +3,5 @@ import RPCurlCSystem
 /// A number that no other running thread has; never 0.
 @inline(__always)
 package func currentThreadIdentity() -> UInt {
-  UInt(pthread_self())
+  csystem_thread()
 }

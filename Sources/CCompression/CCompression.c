@@ -92,11 +92,16 @@ static void *open_library(library *state) {
 #else
 #define DEFINE_INCLUDED DEFINE_LIBRARY
 #endif
-DEFINE_INCLUDED(zlib, "libz.so.1", ZLIB_FUNCTIONS)
-DEFINE_INCLUDED(snappy, "libsnappy.so.1", SNAPPY_FUNCTIONS)
-DEFINE_LIBRARY(zstd, "libzstd.so.1", ZSTD_FUNCTIONS)
-DEFINE_LIBRARY(brotli_decoder, "libbrotlidec.so.1", BROTLI_DECODER_FUNCTIONS)
-DEFINE_LIBRARY(brotli_encoder, "libbrotlienc.so.1", BROTLI_ENCODER_FUNCTIONS)
+#ifdef __APPLE__
+#define SHARED(name) "lib" name ".1.dylib"
+#else
+#define SHARED(name) "lib" name ".so.1"
+#endif
+DEFINE_INCLUDED(zlib, SHARED("z"), ZLIB_FUNCTIONS)
+DEFINE_INCLUDED(snappy, SHARED("snappy"), SNAPPY_FUNCTIONS)
+DEFINE_LIBRARY(zstd, SHARED("zstd"), ZSTD_FUNCTIONS)
+DEFINE_LIBRARY(brotli_decoder, SHARED("brotlidec"), BROTLI_DECODER_FUNCTIONS)
+DEFINE_LIBRARY(brotli_encoder, SHARED("brotlienc"), BROTLI_ENCODER_FUNCTIONS)
 
 static library *library_of(ccompression_format format, ccompression_direction direction) {
   switch (format) {

@@ -13,8 +13,16 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/timerfd.h>
+#define LIBCURL "libcurl.so.4"
+#else
+#define LIBCURL "libcurl.4.dylib"
+#define POLLRDHUP 0 /* POLLHUP is reported. */
+#define secure_getenv(name) (issetugid() ? NULL : getenv(name))
+#endif
 
 /* The oldest supported libcurl: 7.84 and 7.85 have bugs in pausing, 7.88 is in Debian 12. */
 #define OLDEST_VERSION 0x075800
@@ -86,7 +94,7 @@ static const char *use_default(void) {
   return NULL;
 #else
   source = CCURL_SYSTEM;
-  path = "libcurl.so.4";
+  path = LIBCURL;
   return open_library(path);
 #endif
 }
@@ -280,11 +288,6 @@ bool ccurl_negotiated(CURL *handle, char *name, size_t capacity) {
   return true;
 }
 
-/* Errors are ignored: it applies only to TCP sockets. */
-void ccurl_set_user_timeout(int socket, unsigned int milliseconds) {
-  (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
-}
-
 int ccurl_local_port(int socket) {
   struct sockaddr_storage address = {0};
   socklen_t size = sizeof address;
@@ -294,15 +297,6 @@ int ccurl_local_port(int socket) {
   case AF_INET6: return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
   default: return 0;
   }
-}
-
-long ccurl_silence(int socket) {
-  struct tcp_info info = {0};
-  socklen_t size = sizeof info;
-  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return -1;
-  int unread = 0;
-  if (!ioctl(socket, FIONREAD, &unread) && unread > 0) return 0;
-  return (long)info.tcpi_last_data_recv;
 }
 
 bool ccurl_is_closed(int socket) {
@@ -356,6 +350,21 @@ long ccurl_multi_timeout(CURLM *multi) {
   return milliseconds;
 }
 
+#ifdef __linux__
+/* Errors are ignored: it applies only to TCP sockets. */
+void ccurl_set_user_timeout(int socket, unsigned int milliseconds) {
+  (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+}
+
+long ccurl_silence(int socket) {
+  struct tcp_info info = {0};
+  socklen_t size = sizeof info;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return -1;
+  int unread = 0;
+  if (!ioctl(socket, FIONREAD, &unread) && unread > 0) return 0;
+  return (long)info.tcpi_last_data_recv;
+}
+
 void ccurl_cork(int socket, bool is_corked) {
   int value = is_corked;
   (void)setsockopt(socket, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
@@ -371,6 +380,13 @@ void ccurl_timer_set(int timer, int64_t nanoseconds) {
   };
   (void)timerfd_settime(timer, 0, &spec, NULL);
 }
+#else
+void ccurl_set_user_timeout(int socket, unsigned int milliseconds) { (void)socket, (void)milliseconds; }
+long ccurl_silence(int socket) { return (void)socket, -1; }
+void ccurl_cork(int socket, bool is_corked) { (void)socket, (void)is_corked; }
+int ccurl_timer_open(void) { return -1; }
+void ccurl_timer_set(int timer, int64_t nanoseconds) { (void)timer, (void)nanoseconds; }
+#endif
 
 CURL *ccurl_multi_next_done(CURLM *multi, CURLcode *result) {
   int left;

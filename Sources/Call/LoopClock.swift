@@ -28,7 +28,11 @@ final class LoopClock: ChainClock {
 
   var coarseNanoseconds: Int64 {
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    #if os(Linux)
+      clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    #else
+      clock_gettime(CLOCK_MONOTONIC_RAW_APPROX, &time)
+    #endif
     let now = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     if now &- samples.newer.time > Self.samplingNanoseconds {
       // The first read would delay short calls.

@@ -35,21 +35,13 @@ package final class AddressLookup: Sendable {
     let family = version == nil ? AF_UNSPEC : version == 4 ? AF_INET : AF_INET6
     work = Work(host, family, pipe.writeEnd)
     descriptor = pipe.readEnd
-    let context = Unmanaged.passRetained(work)
-    var thread = pthread_t()
-    let code = pthread_create(
-      &thread, nil,
-      { context in
-        if let context { Unmanaged<Work>.fromOpaque(context).takeRetainedValue().run() }
-        return nil
-      }, context.toOpaque())
-    guard code == 0 else {
-      context.release()
+    do throws(SystemError) {
+      try SystemThread { [work] in work.run() }.detach()
+    } catch {
       close(pipe.writeEnd)
       // `deinit` closes the other end: it runs, since all properties have their values.
       return nil
     }
-    pthread_detach(thread)
   }
 
   deinit { close(descriptor) }
@@ -60,7 +52,7 @@ package final class AddressLookup: Sendable {
   private static func addresses(of host: String, _ family: Int32) -> [String] {
     var request = addrinfo()
     request.ai_family = family
-    request.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    request.ai_protocol = Int32(IPPROTO_TCP)
     var list: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, nil, &request, &list) == 0 else { return [] }
     defer { freeaddrinfo(list) }

@@ -166,7 +166,7 @@ package final class AppendedFile: Sendable {
   private func lastByte(before end: off_t) -> UInt8? {
     let reader = open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
     guard reader >= 0 else { return nil }
-    defer { Glibc.close(reader) }
+    defer { RPCurlPlatform.close(reader) }
     var byte: UInt8 = 0
     return pread(reader, &byte, 1, end - 1) == 1 ? byte : nil
   }

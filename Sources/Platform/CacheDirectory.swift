@@ -104,7 +104,7 @@ package final class CacheDirectory: Sendable {
 
   /// Removes the files that were not used for the longest time, unless another process does so now.
   private func prune(keeping kept: String) {
-    let lock = Glibc.open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let lock = RPCurlPlatform.open("\(path)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { return }
     defer { close(lock) }
     guard FileLock.lockForWriting(lock, patience: .zero) else { return }

@@ -1,4 +1,6 @@
 import RPCurlBase
+import RPCurlCSystem
+
 /// Runs another program until it ends, or until a time or a signal, which end it.
 package enum ChildProcess {
   /// How a program ended.
@@ -46,9 +48,6 @@ package enum ChildProcess {
 
   // MARK: Starting and waiting
 
-  /// `POSIX_SPAWN_SETSID`, which glibc declares only for `_GNU_SOURCE`.
-  private static let setSessionFlag: Int32 = 0x80
-
   /// Starts a program found in `$PATH`, with the default action for all signals, and none blocked.
   ///
   /// - Parameters:
@@ -63,16 +62,20 @@ package enum ChildProcess {
     _ arguments: [String], hasInput: Bool, giving descriptors: [(own: Int32, its: Int32)],
     leadsGroup: Bool = false, leadsSession: Bool = false, environment: [String]? = nil
   ) -> Result<pid_t, SystemError> {
-    var actions = posix_spawn_file_actions_t()
+    #if os(Linux)
+      var (actions, attributes) = (posix_spawn_file_actions_t(), posix_spawnattr_t())
+    #else
+      // Pointers.
+      var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?)
+    #endif
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if !hasInput { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
     for (own, its) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, its) }
-    var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     let group = leadsGroup ? POSIX_SPAWN_SETPGROUP : 0
-    let session = leadsSession ? Self.setSessionFlag : 0
+    let session = leadsSession ? csystem_new_session : 0
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group | session))
     posix_spawnattr_setpgroup(&attributes, 0)
@@ -90,7 +93,7 @@ package enum ChildProcess {
     let number = given.withUnsafeMutableBufferPointer { given in
       posix_spawnp(
         &process, arguments[0], &actions, &attributes, copies + [nil],
-        environment == nil ? environ : given.baseAddress)
+        environment == nil ? csystem_environment() : given.baseAddress)
     }
     return number == 0 ? .success(process) : .failure(SystemError(number: number))
   }

@@ -93,7 +93,7 @@ package enum Directory {
       let valid = String(validatingCString: bytes)
       let name = valid ?? String(cString: bytes)
       guard name != ".", name != ".." else { continue }
-      let mayBeDirectory = [DT_DIR, DT_UNKNOWN].contains(Int(entry.pointee.d_type))
+      let mayBeDirectory = [UInt8(DT_DIR), UInt8(DT_UNKNOWN)].contains(entry.pointee.d_type)
       entries.append(Entry(name: name, isUTF8: valid != nil, mayBeDirectory: mayBeDirectory))
     }
     return entries

@@ -1,3 +1,5 @@
+import RPCurlCSystem
+
 /// The environment variables of the process.
 package enum EnvironmentVariables {
   /// The value of a variable; nil if it is not set or not UTF-8.
@@ -10,11 +12,11 @@ package enum EnvironmentVariables {
 
   /// All variables as `NAME=VALUE`.
   package static var entries: [String] {
-    var next = environ
+    var next = csystem_environment()
     var entries: [String] = []
-    while let entry = next.pointee {
+    while let entry = next?.pointee {
       entries.append(String(cString: entry))
-      next += 1
+      next = next?.successor()
     }
     return entries
   }

@@ -53,14 +53,14 @@ package enum FileContents {
   ///
   /// It does not wait for the writer of a pipe: before the first one, only `poll` distinguishes a pipe without data from its end.
   package static func open(_ path: String) throws(SystemError) -> Int32 {
-    let descriptor = path == "-" ? 0 : Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = path == "-" ? 0 : RPCurlPlatform.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .last }
     return descriptor
   }
 
   /// Closes a descriptor that `open` returned, except standard input.
   package static func close(_ descriptor: Int32) {
-    if descriptor != 0 { Glibc.close(descriptor) }
+    if descriptor != 0 { RPCurlPlatform.close(descriptor) }
   }
 
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file. Does not wait for those of a descriptor
@@ -94,7 +94,7 @@ package enum FileContents {
     while true {
       var failure: Int32 = 0
       let piece = [UInt8](unsafeUninitializedCapacity: limitBytes) { buffer, count in
-        let result = Glibc.read(descriptor, buffer.baseAddress, limitBytes)
+        let result = RPCurlPlatform.read(descriptor, buffer.baseAddress, limitBytes)
         count = max(result, 0)
         if result < 0 { failure = errno }
       }
@@ -126,7 +126,8 @@ package enum FileContents {
     // A file is written without a look at the clock.
     var deadline: MonotonicClock.Instant?
     while !rest.isEmpty {
-      let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+      let count = RPCurlPlatform.write(
+        descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
@@ -172,7 +173,7 @@ package enum FileContents {
     let deadline = waitLimit.map { MonotonicClock.now + $0 }
     let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (isAppending ? O_APPEND : 0)
     while true {
-      let descriptor = Glibc.open(path, flags, mode)
+      let descriptor = RPCurlPlatform.open(path, flags, mode)
       if descriptor >= 0 {
         reportSizeLimit()
         if !isAppending, remainingBytes(descriptor) != nil, let problem = problemOfClearing(descriptor) {
@@ -198,7 +199,7 @@ package enum FileContents {
   /// has a copy of it. Returns nil, or why that failed.
   package static func closeWriter(_ descriptor: Int32) -> SystemError? {
     FileLock.release(descriptor)
-    return Glibc.close(descriptor) == 0 ? nil : .last
+    return RPCurlPlatform.close(descriptor) == 0 ? nil : .last
   }
 
   /// Removes the content of a regular file that is written in place. Returns nil, or why it is still there.

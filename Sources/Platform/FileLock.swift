@@ -1,4 +1,6 @@
 import RPCurlBase
+import RPCurlCSystem
+
 /// Locks of a file that several processes write ("open file description locks", fcntl(2)). The kernel releases them with the
 /// descriptor, however the process ends. Another object of this process counts as another process.
 package enum FileLock {
@@ -48,8 +50,8 @@ package enum FileLock {
     // First, so that of two that register together at least one finds the other.
     _ = set(descriptor, off_t.random(in: writers), F_WRLCK)
     var others = lock(writers.lowerBound, count: off_t(writers.count), F_WRLCK)
-    // F_OFD_GETLK: the first lock that would prevent this one. glibc declares the constants only for _GNU_SOURCE.
-    return fcntl(descriptor, 36, &others) != 0 || others.l_type == Int16(F_UNLCK)
+    // Finds the first lock that would prevent this one.
+    return fcntl(descriptor, csystem_get_lock, &others) != 0 || others.l_type == Int16(F_UNLCK)
   }
 
   /// Releases all locks of a descriptor that is closed next. A child process that is about to start another program has a copy of
@@ -57,7 +59,7 @@ package enum FileLock {
   package static func release(_ descriptor: Int32) {
     // No length means all bytes.
     var all = lock(contents, count: 0, F_UNLCK)
-    _ = fcntl(descriptor, 37, &all)
+    _ = fcntl(descriptor, csystem_set_lock, &all)
   }
 
   /// Returns whether the lock was obtained. The kernel itself would wait without a limit.
@@ -74,8 +76,7 @@ package enum FileLock {
   /// Changes a lock without waiting. Returns whether that was possible. Where the file system has no locks, it is.
   private static func set(_ descriptor: Int32, _ byte: off_t, _ kind: Int32) -> Bool {
     var lock = lock(byte, count: 1, kind)
-    // F_OFD_SETLK
-    return fcntl(descriptor, 37, &lock) == 0 || ![EAGAIN, EACCES].contains(errno)
+    return fcntl(descriptor, csystem_set_lock, &lock) == 0 || ![EAGAIN, EACCES].contains(errno)
   }
 
   private static func lock(_ start: off_t, count: off_t, _ kind: Int32) -> flock {

@@ -17,7 +17,7 @@ package struct FileTrust {
   package static func open(_ path: String, flags: Int32 = 0) throws(SystemError) -> Int32? {
     var attempt = 1
     while true {
-      let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
+      let descriptor = RPCurlPlatform.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
       guard descriptor >= 0 else { return nil }
       do throws(SystemError) {
         try check(path, opened: descriptor)

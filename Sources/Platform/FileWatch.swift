@@ -69,14 +69,9 @@ package struct FileState: Equatable, Sendable {
   package init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    device = UInt64(status.st_dev)
+    device = UInt64(truncatingIfNeeded: status.st_dev)
     inode = UInt64(status.st_ino)
     size = Int64(status.st_size)
-    #if os(Linux)
-      let time = status.st_mtim
-    #else
-      let time = status.st_mtimespec
-    #endif
-    (seconds, nanoseconds) = (Int64(time.tv_sec), Int64(time.tv_nsec))
+    (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
   }
 }

@@ -18,7 +18,7 @@ package struct LineBuffer {
     var (size, error) = (-1, Int32(0))
     repeat {
       let piece = [UInt8](unsafeUninitializedCapacity: 1 << 16) { room, count in
-        size = Glibc.read(descriptor, room.baseAddress, room.count)
+        size = RPCurlPlatform.read(descriptor, room.baseAddress, room.count)
         error = errno
         count = max(size, 0)
       }

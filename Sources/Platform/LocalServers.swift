@@ -54,8 +54,8 @@ package final class LocalServers: Sendable, Equatable {
       defer { close(socket) }
       var byte: UInt8 = 0
       guard
-        greeting.withUnsafeBytes({ send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) })
-          == greeting.count, wait(socket, for: POLLIN)
+        greeting.withUnsafeBytes({ StreamSocket.send(socket, $0) }) == greeting.count,
+        wait(socket, for: POLLIN)
       else { return nil }
       if recv(socket, &byte, 1, 0) == 1 { return byte }
     }
@@ -66,14 +66,13 @@ package final class LocalServers: Sendable, Equatable {
   private static func connection(_ address: String, _ port: UInt16) -> Int32? {
     var request = addrinfo()
     request.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
-    request.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    request.ai_protocol = Int32(IPPROTO_TCP)
     var list: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(address, String(port), &request, &list) == 0, let found = list?.pointee else {
       return nil
     }
     defer { freeaddrinfo(list) }
-    let kind = found.ai_socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-    let socket = socket(found.ai_family, kind, found.ai_protocol)
+    let socket = StreamSocket.make(found.ai_family)
     guard socket >= 0 else { return nil }
     var error: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)

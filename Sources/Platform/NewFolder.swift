@@ -16,7 +16,7 @@ package struct NewFolder {
       mkdir(String(path[..<end]), 0o777)
     }
     if mkdir(path, 0o777) != 0, errno != EEXIST { throw .last }
-    descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    descriptor = RPCurlPlatform.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .last }
   }
 

@@ -64,11 +64,11 @@ package struct OutputStream: Sendable {
     while true {
       let count: Int
       switch way {
-      case .plain, .own: count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+      case .plain, .own: count = RPCurlPlatform.write(descriptor, bytes.baseAddress, bytes.count)
       case .socket: count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
       case .pieces:
         guard isWritable(within: 0) else { return .full }
-        count = Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, Int(PIPE_BUF)))
+        count = RPCurlPlatform.write(descriptor, bytes.baseAddress, min(bytes.count, Int(PIPE_BUF)))
       case .memory(let capture):
         capture.append(bytes)
         count = bytes.count

@@ -32,7 +32,7 @@ enum OwnedGroups {
   static func kill() {
     for index in leaders.indices {
       let leader = leaders[index].load(ordering: .relaxed)
-      if leader > 0 { _ = Glibc.kill(-leader, SIGKILL) }
+      if leader > 0 { _ = RPCurlPlatform.kill(-leader, SIGKILL) }
     }
   }
 }

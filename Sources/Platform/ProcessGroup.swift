@@ -45,7 +45,7 @@ package final class ProcessGroup: Sendable {
     state.withLock { state in
       switch state {
       case .waiting: state = .ended
-      case .running(let process): _ = Glibc.kill(-process, SIGKILL)
+      case .running(let process): _ = RPCurlPlatform.kill(-process, SIGKILL)
       case .ended: break
       }
     }
@@ -54,7 +54,7 @@ package final class ProcessGroup: Sendable {
   /// Asks the group to end by a signal, unless the program has ended.
   package func terminate(by signal: Int32 = SIGTERM) {
     state.withLock { state in
-      if case .running(let process) = state { _ = Glibc.kill(-process, signal) }
+      if case .running(let process) = state { _ = RPCurlPlatform.kill(-process, signal) }
     }
   }
 

@@ -112,8 +112,10 @@ package final class SharedFile: Sendable {
   /// locked.
   private func open() throws(SystemError) -> Int32? {
     let flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-    var descriptor = Glibc.open(path, O_RDWR | flags)
-    if descriptor < 0, errno == EACCES || errno == EROFS { descriptor = Glibc.open(path, O_RDONLY | flags) }
+    var descriptor = RPCurlPlatform.open(path, O_RDWR | flags)
+    if descriptor < 0, errno == EACCES || errno == EROFS {
+      descriptor = RPCurlPlatform.open(path, O_RDONLY | flags)
+    }
     guard descriptor < 0 else { return descriptor }
     guard errno == ENOENT else { throw .last }
     return nil

@@ -17,7 +17,7 @@ package struct TemporaryFile {
     unlink(template)
   }
 
-  package func close() { Glibc.close(descriptor) }
+  package func close() { RPCurlPlatform.close(descriptor) }
 
   /// Appends `bytes`, and rewinds: the next reader of the descriptor begins at the start.
   package func write(_ bytes: [UInt8]) throws(SystemError) {

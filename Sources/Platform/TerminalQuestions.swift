@@ -81,6 +81,6 @@ package final class TerminalQuestions {
   private func write(_ text: String) {
     guard terminal >= 0 else { return }
     let bytes = Array(text.utf8)
-    _ = Glibc.write(terminal, bytes, bytes.count)
+    _ = RPCurlPlatform.write(terminal, bytes, bytes.count)
   }
 }

@@ -7,12 +7,11 @@ package enum UnixSocket {
   /// - Returns: The descriptor, which programs do not inherit, and which does not block: if too many others wait for the
   ///   process, that is an error.
   package static func connect(_ path: String) throws(SystemError) -> Int32 {
-    let descriptor = socket(
-      AF_UNIX, Int32((SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)), 0)
+    let descriptor = StreamSocket.make(AF_UNIX)
     guard descriptor >= 0 else { throw .last }
     do throws(SystemError) {
       try withAddress(path) { address, size throws(SystemError) in
-        guard Glibc.connect(descriptor, address, size) == 0 else { throw .last }
+        guard RPCurlPlatform.connect(descriptor, address, size) == 0 else { throw .last }
       }
     } catch {
       close(descriptor)
@@ -28,12 +27,12 @@ package enum UnixSocket {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
-    let fits = withUnsafeMutableBytes(of: &address.sun_path) { room in
-      guard bytes.count < room.count else { return false }
+    try withUnsafeMutableBytes(of: &address.sun_path) { room throws(SystemError) in
+      guard bytes.count < room.count else {
+        throw SystemError("the path of a socket has at most \(room.count - 1) bytes")
+      }
       room.copyBytes(from: bytes)
-      return true
     }
-    guard fits else { throw SystemError("the path of a socket has at most 107 bytes") }
     let size = socklen_t(MemoryLayout<sockaddr_un>.size)
     try withUnsafePointer(to: &address) { address throws(SystemError) in
       try address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address throws(SystemError) in

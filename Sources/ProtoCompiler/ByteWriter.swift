@@ -26,7 +26,7 @@ struct ByteWriter: ~Copyable {
   }
 
   /// Gives freed memory back to the system. The allocator by itself gives back only what is at the end of the heap.
-  static func giveBackFreedMemory() { malloc_trim(0) }
+  static func giveBackFreedMemory() { csystem_give_back_memory() }
 
   /// Moves the bytes out, without a copy.
   mutating func take() -> SchemaBytes {

@@ -165,7 +165,7 @@ final class ClientConnection {
   /// Sends what the system accepts. Returns false if the connection is lost.
   private func send() -> Bool {
     let count = unsent.withUnsafeBytes {
-      Glibc.send(socket, $0.baseAddress.map { $0 + sentCount }, $0.count - sentCount, Int32(MSG_NOSIGNAL))
+      StreamSocket.send(socket, UnsafeRawBufferPointer(rebasing: $0.dropFirst(sentCount)))
     }
     if count >= 0 {
       sentCount += count
@@ -254,7 +254,7 @@ final class ClientConnection {
       http.onChange = {}
       http.cancel(reason)
     }
-    Glibc.close(socket)
+    RPCurlPlatform.close(socket)
     services.closed(id)
   }
 }

@@ -53,7 +53,7 @@ struct ListeningSocket {
 
   private init(host: String, port: UInt16) throws(SystemError) {
     var hints = addrinfo()
-    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    hints.ai_protocol = Int32(IPPROTO_TCP)
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
     var found: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, "\(port)", &hints, &found)
@@ -105,7 +105,7 @@ struct ListeningSocket {
   }
 
   private static func make(_ family: Int32) throws(SystemError) -> Int32 {
-    let made = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    let made = StreamSocket.make(family)
     guard made >= 0 else { throw .last }
     return made
   }

@@ -28,10 +28,11 @@ final class Poller {
       var events = [epoll_event](repeating: epoll_event(), count: Self.batch)
       let count = epoll_wait(made, &events, Int32(Self.batch), 0)
       for event in events.prefix(max(Int(count), 0)) {
-        let has = { (mask: EPOLL_EVENTS) in event.events & mask.rawValue != 0 }
+        let has = { (mask: UInt32) in event.events & mask != 0 }
         ready(
           Int(event.data.u64),
-          Readiness(reading: has(EPOLLIN), writing: has(EPOLLOUT), isBroken: has(EPOLLERR) || has(EPOLLHUP)))
+          Readiness(
+            reading: has(cserver_reading), writing: has(cserver_writing), isBroken: has(cserver_broken)))
       }
     }
   }
@@ -54,7 +55,7 @@ final class Poller {
 
   private func control(_ operation: Int32, _ socket: Int32, _ id: Int, reading: Bool, writing: Bool) -> Bool {
     var event = epoll_event()
-    event.events = (reading ? EPOLLIN.rawValue : 0) | (writing ? EPOLLOUT.rawValue : 0)
+    event.events = (reading ? cserver_reading : 0) | (writing ? cserver_writing : 0)
     event.data.u64 = UInt64(id)
     return epoll_ctl(descriptor, operation, socket, &event) == 0
   }

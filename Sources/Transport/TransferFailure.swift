@@ -276,7 +276,7 @@ extension TransferFailure {
 
   /// Why no socket can be made, or a file not be opened besides it, which libcurl does not report; 0 if they can.
   private static func errorOfSocket(andFile path: String? = nil) -> Int32 {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let descriptor = StreamSocket.make(AF_UNIX)
     guard descriptor >= 0 else { return errno }
     defer { close(descriptor) }
     guard let path else { return 0 }

@@ -28,7 +28,7 @@ public final class TemporaryDirectory: Sendable {
     let file = "\(path)/\(name)"
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     let contents = Array(bytes)
-    _ = Glibc.write(descriptor, contents, contents.count)
+    _ = RPCurlPlatform.write(descriptor, contents, contents.count)
     fchmod(descriptor, mode)
     close(descriptor)
     return file

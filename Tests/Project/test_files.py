@@ -5,9 +5,9 @@ from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2] / "Sources"
 # Calls of the C library, and not methods or cases of an enum.
-CALL = re.compile(r"(?<![.\w])(?<!case )(?:Glibc\.)?(rename|renameat2?|link(?=\(\w+, )|linkat|flock|lockf|mkstemps?)\((?!\))")
-# F_SETLK and the like, and the numbers of F_OFD_GETLK, F_OFD_SETLK and F_OFD_SETLKW.
-LOCK = re.compile(r"\bfcntl\([^,]*,\s*(?:36|37|38|F_\w*LKW?)\b")
+CALL = re.compile(r"(?<![.\w])(?<!case )(?:RPCurlPlatform\.)?(rename|renameat2?|link(?=\(\w+, )|linkat|flock|lockf|mkstemps?)\((?!\))")
+# F_SETLK and the like, and those of descriptors.
+LOCK = re.compile(r"\bfcntl\([^,]*,\s*(?:csystem_\w+_lock|F_\w*LKW?)\b")
 
 ALLOWED = {
     "Platform/ReplacementFile.swift": {"link", "linkat", "rename"},

@@ -12,7 +12,11 @@
 #include <openssl/x509v3.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
+
+/* The events of epoll, which are of another type in each C library. */
+static const uint32_t cserver_reading = EPOLLIN, cserver_writing = EPOLLOUT, cserver_broken = EPOLLERR | EPOLLHUP;
 
 /* Accepts a connection: a socket that does not block and that programs do not inherit, or -1 and errno. */
 int cserver_accept(int listening);

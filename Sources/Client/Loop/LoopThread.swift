@@ -13,7 +13,7 @@ package final class LoopThread: SerialExecutor {
 
   private let queue = WorkQueue()
   /// The thread that was started and not joined.
-  private let thread = Locked<pthread_t?>(nil)
+  private let thread = Locked<SystemThread?>(nil)
 
   /// Makes an executor, whose work waits until `start`.
   package init() {}
@@ -21,27 +21,21 @@ package final class LoopThread: SerialExecutor {
   deinit {
     queue.end()
     // The last release may be on the thread itself, so it cannot be waited for.
-    thread.withLock { if let thread = $0 { pthread_detach(thread) } }
+    thread.withLock { $0?.detach() }
   }
 
   /// Starts the thread. To be called once.
   ///
   /// - Parameter body: Runs first, on the thread.
   package func start(_ body: @escaping Work) {
-    let context = Unmanaged.passRetained(ThreadStart(queue: queue, body: body)).toOpaque()
-    var thread = pthread_t()
-    let code = pthread_create(
-      &thread, nil,
-      { context in
-        guard let context else { return nil }
-        let queue = Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue().run()
-        queue.runUntilEnd()
-        return nil
-      }, context)
-    // As for memory: a process without another thread cannot continue.
-    precondition(
-      code == 0, "a thread for the event loop cannot be started: \(String(cString: strerror(code)))")
-    self.thread.withLock { $0 = thread }
+    let start = ThreadStart(queue: queue, body: body)
+    do throws(SystemError) {
+      let started = try SystemThread { start.run().runUntilEnd() }
+      thread.withLock { $0 = started }
+    } catch {
+      // As for memory: a process without another thread cannot continue.
+      preconditionFailure("a thread for the event loop cannot be started: \(error.reason)")
+    }
   }
 
   /// Waits until the thread has ended, with all that libraries do at its end: OpenSSL's cleanup at the end of the process must
@@ -50,7 +44,7 @@ package final class LoopThread: SerialExecutor {
     queue.end()
     guard !queue.isCurrent else { return }
     thread.withLock {
-      if let thread = $0 { pthread_join(thread, nil) }
+      $0?.join()
       $0 = nil
     }
   }
@@ -84,18 +78,23 @@ package final class LoopThread: SerialExecutor {
 }
 
 /// What a thread does first.
-private final class ThreadStart {
+private final class ThreadStart: Sendable {
   private let queue: WorkQueue
-  private let body: LoopThread.Work
+  private let body: Locked<LoopThread.Work?>
 
   init(queue: WorkQueue, body: @escaping LoopThread.Work) {
     self.queue = queue
-    self.body = body
+    self.body = Locked(body)
   }
 
   func run() -> WorkQueue {
     queue.begin()
-    body()
+    let first = body.withLock { body in
+      // It may retain what ends the thread, which retains this object.
+      defer { body = nil }
+      return body
+    }
+    first?()
     return queue
   }
 }
@@ -123,7 +122,7 @@ private final class WorkQueue: Sendable {
   /// The thread that runs work; 0 if none does, before it begins and after its end.
   private let thread = Atomic<UInt>(0)
 
-  var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
+  var isCurrent: Bool { thread.load(ordering: .relaxed) == currentThreadIdentity() }
 
   func add(_ work: @escaping LoopThread.Work) {
     let (wakes, hasEnded, mailbox): (Bool, Bool, Mailbox?) = state.withLock { state in
@@ -167,7 +166,7 @@ private final class WorkQueue: Sendable {
   }
 
   /// The thread begins.
-  func begin() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
+  func begin() { thread.store(currentThreadIdentity(), ordering: .relaxed) }
 
   func runUntilEnd() {
     while true {
@@ -185,7 +184,7 @@ private final class WorkQueue: Sendable {
 
   /// Runs work on this thread, also what is added meanwhile, by this thread and by others.
   private func runHere() {
-    thread.store(UInt(pthread_self()), ordering: .relaxed)
+    thread.store(currentThreadIdentity(), ordering: .relaxed)
     while true {
       let work: [LoopThread.Work] = state.withLock { state in
         if state.work.isEmpty {

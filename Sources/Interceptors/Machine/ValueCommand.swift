@@ -58,26 +58,12 @@ package struct ValueCommand {
     timeout: Duration, completion: @escaping @Sendable (Result<[UInt8], SystemError>) -> Void
   ) -> @Sendable () -> Void {
     let group = ProcessGroup()
-    let job = Job { [self] in completion(run(group, until: .now + timeout) { false }) }
-    var thread = pthread_t()
-    let result = pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument else { return nil }
-        Unmanaged<Job>.fromOpaque(argument).takeRetainedValue().body()
-        return nil
-      }, Unmanaged.passRetained(job).toOpaque())
-    if result == 0 {
-      pthread_detach(thread)
-    } else {
-      completion(.failure(SystemError(number: result)))
+    do throws(SystemError) {
+      try SystemThread { [self] in completion(run(group, until: .now + timeout) { false }) }.detach()
+    } catch {
+      completion(.failure(error))
     }
     return { group.kill() }
-  }
-
-  private final class Job: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
   private func run(

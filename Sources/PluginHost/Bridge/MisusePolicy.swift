@@ -12,7 +12,7 @@ final class MisusePolicy: Sendable {
   private struct State {
     var calls: [UInt64: CallHandle] = [:]
     /// The thread that runs a callback of the plugin.
-    var callbackThread: pthread_t?
+    var callbackThread: UInt?
     var fault: String?
   }
 
@@ -29,7 +29,7 @@ final class MisusePolicy: Sendable {
   /// Runs a callback; returns the violation in it.
   func watch(_ body: () -> Void) -> String? {
     state.withLock {
-      $0.callbackThread = pthread_self()
+      $0.callbackThread = currentThreadIdentity()
       $0.fault = nil
     }
     body()
@@ -41,7 +41,7 @@ final class MisusePolicy: Sendable {
 
   func note(_ what: String) {
     let ended: [CallHandle] = state.withLock {
-      guard $0.callbackThread == pthread_self() else { return Array($0.calls.values) }
+      guard $0.callbackThread == currentThreadIdentity() else { return Array($0.calls.values) }
       $0.fault = $0.fault ?? what
       return []
     }

@@ -35,7 +35,7 @@ final class PluginCall: @unchecked Sendable {
   private var madeFacts: rpcurl_call_facts?
   /// The texts of attributes that the plugin has read.
   private var keptTexts: [String: rpcurl_text] = [:]
-  private let thread = pthread_self()
+  private let thread = currentThreadIdentity()
   // The following members belong to the loop's thread.
   private var timers: [UInt64: CallTimer] = [:]
   private var lastTimer: UInt64 = 0
@@ -149,7 +149,7 @@ final class PluginCall: @unchecked Sendable {
   func startResponse() -> Bool { hasStartedResponse.exchange(true, ordering: .relaxed) }
 
   /// Whether this is the call's thread.
-  var isOnItsThread: Bool { pthread_equal(thread, pthread_self()) != 0 }
+  var isOnItsThread: Bool { thread == currentThreadIdentity() }
 
   // MARK: - Timers
 

@@ -45,7 +45,7 @@ final class PluginOutside: PluginScope, @unchecked Sendable {
   // The following members require the lock.
   private var state = State.waiting([])
   /// The loop's thread; before there is one, that which loads the plugin.
-  private var thread = pthread_self()
+  private var thread = currentThreadIdentity()
   private var postedCount = 0
   // The following members belong to the loop's thread.
   private var timers: [UInt64: (timer: CallTimer?, due: MonotonicClock.Instant)] = [:]
@@ -59,7 +59,7 @@ final class PluginOutside: PluginScope, @unchecked Sendable {
   private static let patience = Duration.seconds(1)
 
   var hasEnded: Bool { lock.holding { if case .ended = state { true } else { false } } }
-  var isOnItsThread: Bool { lock.holding { pthread_equal(thread, pthread_self()) != 0 } }
+  var isOnItsThread: Bool { lock.holding { thread == currentThreadIdentity() } }
 
   /// The facts of a call like the client's latest; nil before a loop runs.
   var facts: CallFacts? { network?.facts() }
@@ -74,7 +74,7 @@ final class PluginOutside: PluginScope, @unchecked Sendable {
       if case .ended = state { return [] }
       defer {
         state = .attached(network)
-        thread = pthread_self()
+        thread = currentThreadIdentity()
       }
       if case .waiting(let waiting) = state { return waiting }
       return []

@@ -76,7 +76,7 @@ struct PluginInquiry {
       let milliseconds = (end - .now).milliseconds
       guard milliseconds > 0 else { return (bytes, false) }
       guard poll(&wanted, 1, Int32(clamping: milliseconds)) > 0 else { continue }
-      let count = Glibc.read(descriptor, &buffer, buffer.count)
+      let count = RPCurlPlatform.read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       // A process started by the plugin may still hold the other end; two zeros also end the report.
       guard count > 0 else { return (bytes, true) }

@@ -53,7 +53,7 @@ package final class SecretPrompt {
       let count = poll(&waits, nfds_t(waits.count), -1)
       if let failure = Interrupt.failure { throw failure }
       var byte: UInt8 = 0
-      let length = count > 0 ? Glibc.read(terminal, &byte, 1) : -1
+      let length = count > 0 ? RPCurlPlatform.read(terminal, &byte, 1) : -1
       if length == 1 { return byte }
       guard length < 0, errno == EINTR else { return nil }
     }

@@ -102,7 +102,7 @@ package final class StandardError: Sendable {
 extension StandardError {
   /// The thread that has reserved the terminal.
   private struct Owner {
-    let thread: pthread_t
+    let thread: UInt
     let wake: @Sendable () -> Void
     /// What other threads have written since the thread looked after it, in their order.
     var others: [Other] = []
@@ -119,7 +119,7 @@ extension StandardError {
   ///
   /// - Parameter wake: Lets this thread call `lookAfterOthers` soon. Called on any thread.
   package func reserve(wake: @escaping @Sendable () -> Void) {
-    owner.withLock { $0 = Owner(thread: pthread_self(), wake: wake) }
+    owner.withLock { $0 = Owner(thread: currentThreadIdentity(), wake: wake) }
   }
 
   /// Lets all threads use the terminal.
@@ -147,7 +147,7 @@ extension StandardError {
 
   /// Writes for a thread other than the one that has reserved the terminal; false, with nothing done, for that, or if none has.
   private func writeBesides(_ text: String) -> Bool {
-    guard owner.withLock({ $0.map { $0.thread != pthread_self() } ?? false }) else { return false }
+    guard owner.withLock({ $0.map { $0.thread != currentThreadIdentity() } ?? false }) else { return false }
     let isLent = terminal.isLent
     if !isLent {
       show(progress: nil)

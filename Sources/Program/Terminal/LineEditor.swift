@@ -211,7 +211,7 @@ package final class LineEditor: LineInput {
     if let silentSince, silentSince + .seconds(1) < .now { keys.endDrop() }
     silentSince = .now
     var buffer = [UInt8](repeating: 0, count: 4096)
-    let count = Glibc.read(0, &buffer, buffer.count)
+    let count = RPCurlPlatform.read(0, &buffer, buffer.count)
     if count > 0 {
       keys.add(buffer[..<count])
       work()
@@ -260,7 +260,7 @@ package final class LineEditor: LineInput {
   private func readRestOfPaste() {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while keys.isPasting, hasMoreKeys {
-      let count = Glibc.read(0, &buffer, buffer.count)
+      let count = RPCurlPlatform.read(0, &buffer, buffer.count)
       guard count > 0 else { return }
       keys.add(buffer[..<count])
     }

@@ -64,7 +64,7 @@ package enum TerminalModes {
   package static func reset() { isKeyByKey = false }
 
   private static func write(_ text: StaticString) {
-    _ = Glibc.write(1, text.utf8Start, text.utf8CodeUnitCount)
+    _ = RPCurlPlatform.write(1, text.utf8Start, text.utf8CodeUnitCount)
   }
 
   private static func prepare() {

@@ -151,7 +151,7 @@ struct PluginTemplate {
     made.append(path)
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { RPCurlPlatform.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw Failure(.internalError, path, FileContents.lastError()) }
       rest = rest.dropFirst(count)

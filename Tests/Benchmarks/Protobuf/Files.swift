@@ -22,7 +22,7 @@ enum Files {
     defer { close(descriptor) }
     var rest = bytes
     while !rest.isEmpty {
-      let written = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      let written = RPCurlPlatform.write(descriptor, rest.baseAddress, rest.count)
       guard written > 0 else { throw Failure(what: "\(path) cannot be written") }
       rest = UnsafeRawBufferPointer(rebasing: rest[written...])
     }

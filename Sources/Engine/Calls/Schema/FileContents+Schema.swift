@@ -38,7 +38,8 @@ extension FileContents {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(status.st_size), alignment: 1)
     var count = 0
     while count < buffer.count {
-      let result = Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)
+      let result = RPCurlPlatform.read(
+        descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)
       if result < 0, errno == EINTR { continue }
       guard result >= 0 else {
         let why = lastError()
