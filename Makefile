@@ -79,7 +79,7 @@ LIBCURL_PACKAGES := $(call for-machine,libnghttp2-dev libssl-dev) debian-archive
 PLUGIN_PACKAGES := libssl-dev libprotobuf-c-dev pkg-config gcc
 SERVER_PACKAGES := python3 python3-venv libpython3-dev
 TEST_PACKAGES   := protobuf-compiler libprotobuf-dev protobuf-c-compiler curl jq g++ mandoc binutils openssl zsh fish bash-completion nodejs \
-  etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 squid strace libidn2-0 libxml2-utils perl valgrind
+  etcd-server libfaketime nginx tinyproxy-bin microsocks haproxy stunnel4 squid strace libidn2-0 libxml2-utils perl valgrind musl-dev
 SPARK_PACKAGES  := default-jre-headless
 BENCH_PACKAGES  := valgrind binutils curl nginx protobuf-compiler time
 PLOT_PACKAGES   := etcd-server nghttp2-client
@@ -143,7 +143,7 @@ PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:ca
 
 .PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl echo-server debian-rust spark grpc-swift grpcurl libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
-  lint format quick docs check-docs api docs-api site schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
+  lint format musl quick docs check-docs api docs-api site schemas check-schemas debian-go valgrind fuzz-smoke fault-matrix mutation-fuzz soak install install-built \
   uninstall clean build-packages plugin-packages server-packages test-packages bench-packages glibc
 
 help: ## Show what can be made
@@ -175,6 +175,10 @@ FOREIGN := corpus etcd flight gateways grpcurl interop nginx spark tonic
 
 end-to-end-test: release plugins servers echo-server test-packages http3-libcurl ## Run the tests in Python
 	$(PYTEST) Tests/EndToEnd Tests/Project $(if $(filter all,$(RPCURL_TESTS)),,$(FOREIGN:%=--ignore=Tests/EndToEnd/test_%.py))
+
+musl: build-packages test-packages ## Compile the sources with the headers of musl
+	swift build $(TEST_FLAGS)
+	scripts/check-musl
 
 fault-matrix: release servers ## Make faults of the network at every interesting byte of calls: thousands of cases, minutes
 	cd Tests/EndToEnd && $(CURDIR)/$(VENV)/bin/python -B -m faults.matrix --seed $(or $(FAULT_SEED),1) && \

@@ -55,6 +55,7 @@ release-check: ## Check what must hold before a release: all tests, sanitizers, 
 	@scripts/need $(CHECK_TOOLS)
 	@mkdir -p $(BUILD); echo "rpcurl $(VERSION), commit $$(git rev-parse HEAD)" >$(CHECKED)
 	$(STEP) test-all
+	$(STEP) musl
 	$(STEP) valgrind
 	$(STEP) package-test RPCURL_TESTS=all
 	$(STEP) check-reproducible
