@@ -89,6 +89,8 @@ func library(_ folder: String, _ others: [String] = []) -> Product {
 
 let package = Package(
   name: "rpcurl",
+  // Where it is not Linux, the first version that has the module Synchronization.
+  platforms: [.macOS(.v15)],
   products: [
     .executable(name: "rpcurl", targets: ["rpcurl"]),
     // For other packages, each with the modules that its API speaks of. Tests/SamplePackage uses them.

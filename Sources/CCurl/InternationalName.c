@@ -3,6 +3,11 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
+#ifdef __linux__
+#define LIBIDN2 "libidn2.so.0"
+#else
+#define LIBIDN2 "libidn2.0.dylib"
+#endif
 
 /* Flags of idn2.h, which need not be installed. */
 enum { NFC_INPUT = 1, TRANSITIONAL = 4, NONTRANSITIONAL = 8 };
@@ -15,7 +20,7 @@ static struct {
 } idn2 = {.once = PTHREAD_ONCE_INIT};
 
 static void load(void) {
-  void *library = dlopen("libidn2.so.0", RTLD_LAZY | RTLD_LOCAL);
+  void *library = dlopen(LIBIDN2, RTLD_LAZY | RTLD_LOCAL);
   if (!library) return;
   *(void **)&idn2.error = dlsym(library, "idn2_strerror");
   *(void **)&idn2.free = dlsym(library, "idn2_free");

@@ -1,5 +1,10 @@
-import FoundationEssentials
 import RPCurlProtocols
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension RPCError: LocalizedError {
   /// The name of the code and the message, as `description`: `error.localizedDescription` has this text.

@@ -200,20 +200,27 @@ private final class WorkQueue: Sendable {
   }
 }
 
-/// A semaphore of the C library. Sendable because its functions may be called on any thread.
-private final class Semaphore: @unchecked Sendable {
-  private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+#if os(Linux)
+  /// A semaphore of the C library. Sendable because its functions may be called on any thread.
+  private final class Semaphore: @unchecked Sendable {
+    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-  init() { sem_init(semaphore, 0, 0) }
+    init() { sem_init(semaphore, 0, 0) }
 
-  deinit {
-    sem_destroy(semaphore)
-    semaphore.deallocate()
+    deinit {
+      sem_destroy(semaphore)
+      semaphore.deallocate()
+    }
+
+    func signal() { sem_post(semaphore) }
+
+    func wait() {
+      while sem_wait(semaphore) != 0, errno == EINTR {}
+    }
   }
+#else
+  import Dispatch
 
-  func signal() { sem_post(semaphore) }
-
-  func wait() {
-    while sem_wait(semaphore) != 0, errno == EINTR {}
-  }
-}
+  // The C library has none without a name.
+  private typealias Semaphore = DispatchSemaphore
+#endif
