@@ -72,25 +72,32 @@ package enum Base64 {
     out.reserve(count / 4 * 3 + 3)
     return values.withUnsafeBufferPointer { values in
       var seen: UInt8 = 0
-      var group: UInt32 = 0
-      for index in 0..<count {
-        let value = values[Int(text[index])]
-        seen |= value
-        group = group << 6 | UInt32(value & 63)
-        if index & 3 == 3 {
-          out.appendReserved(UInt8(truncatingIfNeeded: group >> 16))
-          out.appendReserved(UInt8(truncatingIfNeeded: group >> 8))
-          out.appendReserved(UInt8(truncatingIfNeeded: group))
+      func group(of characters: Int, at index: Int) -> UInt32 {
+        var group: UInt32 = 0
+        for offset in 0..<characters {
+          let value = values[Int(text[index &+ offset])]
+          seen |= value
+          group = group << 6 | UInt32(value & 63)
         }
+        return group
       }
-      switch count & 3 {
-      case 2: out.appendReserved(UInt8(truncatingIfNeeded: group >> 4))
+      var index = 0
+      while index &+ 4 <= count {
+        let group = group(of: 4, at: index)
+        out.appendReserved(UInt8(truncatingIfNeeded: group >> 16))
+        out.appendReserved(UInt8(truncatingIfNeeded: group >> 8))
+        out.appendReserved(UInt8(truncatingIfNeeded: group))
+        index &+= 4
+      }
+      let rest = group(of: count &- index, at: index)
+      switch count &- index {
+      case 2: out.appendReserved(UInt8(truncatingIfNeeded: rest >> 4))
       case 3:
-        out.appendReserved(UInt8(truncatingIfNeeded: group >> 10))
-        out.appendReserved(UInt8(truncatingIfNeeded: group >> 2))
+        out.appendReserved(UInt8(truncatingIfNeeded: rest >> 10))
+        out.appendReserved(UInt8(truncatingIfNeeded: rest >> 2))
       default: break
       }
-      return seen & bad == 0 && !mixesAlphabets(text)
+      return seen & bad != bad
     }
   }
 
@@ -115,29 +122,22 @@ package enum Base64 {
     }
   }
 
-  private static func mixesAlphabets(_ text: UnsafeRawBufferPointer) -> Bool {
-    var standard = false
-    var url = false
-    for byte in text {
-      if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") { standard = true }
-      if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") { url = true }
-    }
-    return standard && url
-  }
-
   private static let alphabet: StaticString =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-  fileprivate static let bad: UInt8 = 64
+  fileprivate static let bad: UInt8 = 0b1100_0000
 
-  /// The six bits of each character; `bad` (bit 6) marks invalid ones.
+  /// The six bits of each character. Bit 6 marks those of the standard alphabet only, bit 7 those of the other one only, and
+  /// both of them invalid characters, as the marks of a text that mixes the alphabets do together.
   fileprivate static let values: [UInt8] = {
     var table = [UInt8](repeating: bad, count: 256)
     alphabet.withUTF8Buffer {
       for (value, character) in $0.enumerated() { table[Int(character)] = UInt8(value) }
     }
-    table[Int(UInt8(ascii: "-"))] = 62
-    table[Int(UInt8(ascii: "_"))] = 63
+    table[Int(UInt8(ascii: "+"))] |= 64
+    table[Int(UInt8(ascii: "/"))] |= 64
+    table[Int(UInt8(ascii: "-"))] = 62 | 128
+    table[Int(UInt8(ascii: "_"))] = 63 | 128
     return table
   }()
 }
@@ -170,7 +170,7 @@ package struct Base64Decoder {
         }
         let value = Base64.values[Int(character)]
         guard value != Base64.bad, !isPadded else { return false }
-        group = group << 6 | UInt32(value)
+        group = group << 6 | UInt32(value & 63)
         count += 1
         if count == 4 { append(bytes: 3, to: &out) }
       }

@@ -14,6 +14,19 @@ import Testing
     #expect(Base64.decode(bare) == Array(text.utf8))
   }
 
+  @Test func decodesEachLengthAndRefusesOneWrongCharacter() {
+    for count in 0..<100 {
+      let bytes = (0..<count).map { _ in UInt8.random(in: 0...255) }
+      let text = Array(Base64.encode(bytes).utf8)
+      #expect(Base64.decode(text) == bytes)
+      for index in text.indices {
+        var wrong = text
+        wrong[index] = UInt8(ascii: "*")
+        #expect(Base64.decode(wrong) == nil)
+      }
+    }
+  }
+
   @Test func readsBothAlphabets() {
     #expect(Base64.decode("+/8") == [0xfb, 0xff])
     #expect(Base64.decode("-_8") == [0xfb, 0xff])
