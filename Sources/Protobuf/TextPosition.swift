@@ -21,14 +21,15 @@ public struct TextPosition: Equatable, Sendable {
 
   /// Moves the position to the end of the text that follows it.
   package mutating func advance(over bytes: UnsafeRawBufferPointer) {
+    guard !bytes.isEmpty else { return }
     byteOffset += bytes.count
+    var rest = bytes
     let lines = Words.count(of: 10, in: bytes)
-    var rest = bytes[...]
     if lines > 0, let last = bytes.lastIndex(of: 10) {
       line += lines
       column = 1
-      rest = bytes[(last + 1)...]
+      rest = UnsafeRawBufferPointer(rebasing: bytes[(last + 1)...])
     }
-    for byte in rest where byte & 0xc0 != 0x80 { column += 1 }
+    column += Words.countOfCharacters(in: rest)
   }
 }

@@ -117,6 +117,17 @@ enum Words {
 
   /// How often a byte occurs.
   static func count(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int {
+    count(of: byte, underMask: 0xff, in: bytes)
+  }
+
+  /// The number of characters of a text in UTF-8: of bytes that do not continue one.
+  static func countOfCharacters(in text: UnsafeRawBufferPointer) -> Int {
+    text.count - count(of: 0x80, underMask: 0xc0, in: text)
+  }
+
+  /// How many bytes are equal to one in the bits of a mask.
+  @inline(__always)
+  private static func count(of byte: UInt8, underMask mask: UInt8, in bytes: UnsafeRawBufferPointer) -> Int {
     var count = 0
     var index = 0
     let wanted = SIMD16<UInt8>(repeating: byte)
@@ -126,12 +137,12 @@ enum Words {
       var lanes = SIMD16<UInt8>()
       while index < end {
         let block = bytes.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
-        lanes &-= unsafeBitCast(block .== wanted, to: SIMD16<UInt8>.self)
+        lanes &-= unsafeBitCast(block & mask .== wanted, to: SIMD16<UInt8>.self)
         index &+= 16
       }
       count += Int(SIMD16<UInt16>(truncatingIfNeeded: lanes).wrappedSum())
     }
-    for other in bytes[index...] where other == byte { count += 1 }
+    for other in bytes[index...] where other & mask == byte { count += 1 }
     return count
   }
 

@@ -22,6 +22,17 @@ import Testing
 
   private static let sizes = [1, 2, 3, 7, 1000]
 
+  @Test(arguments: 0..<100) func countsCharactersAndLines(_: Int) {
+    let scalars = (0..<Int.random(in: 0...300)).map { _ in "aé€😀\n".unicodeScalars.randomElement() ?? "a" }
+    let text = Array(String(String.UnicodeScalarView(scalars)).utf8)
+    var position = TextPosition()
+    let (first, second) = (text.prefix(text.count / 3), text.dropFirst(text.count / 3))
+    for part in [Array(first), Array(second)] { part.withUnsafeBytes { position.advance(over: $0) } }
+    #expect(position.byteOffset == text.count)
+    #expect(position.line == 1 + scalars.count { $0 == "\n" })
+    #expect(position.column == 1 + scalars.reversed().prefix { $0 != "\n" }.count)
+  }
+
   // MARK: JSON
 
   @Test(arguments: [
