@@ -12,6 +12,11 @@ enum HeaderBlock {
   ///
   /// - Parameter bodyBytes: The length of the body; nil for a stream.
   static func error(_ request: HTTPRequest, bodyBytes: Int?) -> TransportError? {
+    // A request that has not nearly as much is not looked at further: each request is checked.
+    let given = request.headers.fields.reduce(request.url.utf8.count) {
+      $0 + $1.name.utf8.count + $1.value.utf8.count + fieldBytes
+    }
+    guard given > maxBytes - 1024 else { return nil }
     let url = request.url
     let host = url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...]
     let authority = host.prefix { $0 != "/" }
