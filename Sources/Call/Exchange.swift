@@ -99,11 +99,9 @@ final class Exchange: ChainTransport, TransferDelegate {
         unsent.append(end: body.count, size(bytes.count, on: body.count - bodyBytes), reported(bytes))
         bodyBytes = body.count
       case .open(let transfer):
-        var piece: [UInt8] = []
-        try wire.encode(bytes, into: &piece)
-        bodyBytes += piece.count
-        unsent.append(end: bodyBytes, size(bytes.count, on: piece.count), reported(bytes))
-        transfer.send(piece)
+        let count = try transfer.send { (body) throws(RPCError) in try wire.encode(bytes, into: &body) }
+        bodyBytes += count
+        unsent.append(end: bodyBytes, size(bytes.count, on: count), reported(bytes))
       case .idle, .ended: break
       }
     } catch {

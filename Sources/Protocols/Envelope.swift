@@ -15,10 +15,11 @@ enum Envelope {
         .resourceExhausted, "a message of \(message.byteCount) bytes does not fit into an envelope (4 GiB)",
         origin: .request)
     }
-    body.reserveCapacity(body.count + prefixBytes + message.byteCount)
-    body.append(flags)
-    for shift in stride(from: 24, through: 0, by: -8) {
-      body.append(UInt8(truncatingIfNeeded: length >> UInt32(shift)))
+    // Of a body that has some, the array knows better how much it will need.
+    if body.isEmpty { body.reserveCapacity(prefixBytes + message.byteCount) }
+    let prefix = UInt64(flags) << 56 | UInt64(length) << 24
+    withUnsafeBytes(of: prefix.bigEndian) {
+      body.append(contentsOf: UnsafeRawBufferPointer(start: $0.baseAddress, count: prefixBytes))
     }
     message.withUnsafeBytes { body.append(contentsOf: $0) }
   }

@@ -1,3 +1,5 @@
+import RPCurlProtocols
+
 /// The body of a request, between the caller and libcurl.
 ///
 /// A body that is known as a whole is kept to the end, so that it can be sent again. A stream keeps only the
@@ -35,21 +37,22 @@ struct RequestBody {
   /// Bytes that libcurl has not read.
   var waitingBytes: Int { bytes.count - offset }
 
-  /// Appends bytes to a stream; does nothing after its end.
-  mutating func append(_ more: [UInt8]) {
-    guard !isFinished, !more.isEmpty else { return }
-    if offset == bytes.count {
-      bytes = more
+  /// Appends to a stream; does nothing after its end.
+  ///
+  /// - Parameter write: Appends to the bytes that it is given.
+  /// - Returns: The number of bytes that were appended.
+  /// - Throws: What `write` throws.
+  mutating func append(_ write: (inout [UInt8]) throws(RPCError) -> Void) throws(RPCError) -> Int {
+    guard !isFinished else { return 0 }
+    // Bytes that libcurl has read must not accumulate.
+    if offset > bytes.count / 2 {
+      bytes.removeFirst(offset)
       offset = 0
-    } else {
-      // Bytes that libcurl has read must not accumulate.
-      if offset > bytes.count / 2 {
-        bytes.removeFirst(offset)
-        offset = 0
-      }
-      bytes.append(contentsOf: more)
     }
+    let count = bytes.count
+    try write(&bytes)
     if waitingBytes > Self.limitBytes { isFull = true }
+    return bytes.count - count
   }
 
   /// Ends a stream.

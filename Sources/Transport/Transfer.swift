@@ -108,10 +108,15 @@ package final class Transfer {
   var options: ConnectionOptions { _read { yield sharedOptions.value } }
 
   /// Appends bytes to the request's body.
-  package func send(_ bytes: [UInt8]) {
-    guard !machine.isClosed else { return }
-    changeBody { $0.append(bytes) }
+  ///
+  /// - Parameter write: Appends to the bytes that it is given, which are those of the body that wait.
+  /// - Returns: The number of bytes that were appended.
+  /// - Throws: What `write` throws.
+  package func send(_ write: (inout [UInt8]) throws(RPCError) -> Void) throws(RPCError) -> Int {
+    guard !machine.isClosed else { return 0 }
+    let count = try changeBody { (body) throws(RPCError) in try body.append(write) }
     perform(.bodyGrew)
+    return count
   }
 
   /// Ends the request's body.
@@ -354,9 +359,11 @@ package final class Transfer {
     ccurl_set_user_timeout(socket, UInt32(clamping: timeout.wholeSeconds * 1000))
   }
 
-  private func changeBody<Result>(_ change: (inout RequestBody) -> Result) -> Result {
+  private func changeBody<Failure: Error>(
+    _ change: (inout RequestBody) throws(Failure) -> Int
+  ) throws(Failure) -> Int {
     let wasFull = machine.requestBody.isFull
-    let result = change(&machine.requestBody)
+    let result = try change(&machine.requestBody)
     let isFull = machine.requestBody.isFull
     if isFull != wasFull { delegate?.transferWantsMore(!isFull) }
     return result

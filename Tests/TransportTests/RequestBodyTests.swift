@@ -2,6 +2,14 @@ import Testing
 
 @testable import RPCurlTransport
 
+extension RequestBody {
+  mutating func append(_ more: [UInt8]) { _ = try? append { $0 += more } }
+}
+
+extension Transfer {
+  func send(_ bytes: [UInt8]) { _ = try? send { $0 += bytes } }
+}
+
 struct RequestBodyTests {
   /// Reads up to `count` bytes.
   private func read(_ count: Int, from body: inout RequestBody) -> [UInt8] {

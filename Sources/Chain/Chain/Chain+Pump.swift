@@ -22,7 +22,7 @@ extension Chain {
   }
 
   /// Whether nothing waits for the pump.
-  private var isIdle: Bool {
+  var isIdle: Bool {
     !isPumping && agenda.isEmpty && !sink.hasCommands
   }
 

@@ -175,7 +175,21 @@ package final class Chain: ResponseReceiver {
   ///   - message: The message; bytes are in the call's codec.
   ///   - sizeBytes: For a typed message, the size of its source in bytes, counted while the message waits.
   package func send(_ message: Payload, sizeBytes: Int = 0) {
-    send(MessageValue(message, sizeBytes: sizeBytes))
+    guard case .bytes(let bytes) = message, let transport = nextReceiverOfRequests else {
+      return send(MessageValue(message, sizeBytes: sizeBytes))
+    }
+    progress.givenCount += 1
+    progress.sentCount += 1
+    transport.send(bytes)
+  }
+
+  /// The transport, if a request message would reach it at once and unchanged: no interceptor wants messages, no value
+  /// waits, and any number of messages may follow.
+  private var nextReceiverOfRequests: (any ChainTransport)? {
+    guard facts.kind.clientStreams, outbound.messageCount == 0, outbound.waitingCount == 0, isIdle,
+      !progress.isRequestGiven, case .open(.transport(let transport)) = progress.downstream
+    else { return nil }
+    return transport
   }
 
   /// Sends a message that another chain of the call has passed on.
