@@ -403,9 +403,12 @@ struct TransferTests {
         delegate: recorder)
     }
     var rounds = 0
-    loop?.mailbox.post {}
+    let mailbox = loop?.mailbox
+    // Each round waits for one.
+    mailbox?.post {}
     try loop?.run {
       rounds += 1
+      mailbox?.post {}
       return rounds > 1
     }
     loop = nil
