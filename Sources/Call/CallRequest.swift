@@ -66,9 +66,11 @@ package struct OwnParameters: Sendable {
   /// Receives the findings of the call's interceptors; called on any thread.
   package var onFinding: FindingSink
 
-  /// Those of a request.
-  package init(_ request: CallRequest) {
-    (headers, timeout, onFinding) = (request.headers, request.timeout, request.onFinding)
+  /// Those of a request. They are read where they are, which copies less than the whole.
+  package init(_ prepared: PreparedRequest) {
+    headers = prepared.request.headers
+    timeout = prepared.request.timeout
+    onFinding = prepared.request.onFinding
   }
 }
 

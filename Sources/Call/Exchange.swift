@@ -56,7 +56,7 @@ final class Exchange: ChainTransport, TransferDelegate {
     self.chain = chain
     self.call = call
     secrets = call.secrets
-    wire = prepared.makeWire(chain.furthestFacts)
+    wire = prepared.makeWire(hasNoSideEffects: chain.furthestFacts.hasNoSideEffects)
     guard request.reportsSizes else { return }
     wire.onMessageSize = { [unowned self] size in self.call?.receive(wire: .responseMessage(size)) }
   }

@@ -101,7 +101,7 @@ package final class LoopClient {
     observer: any CallObserver
   ) -> Call {
     // Each part of the request is read where it is, which copies less than the whole.
-    let own = own ?? OwnParameters(prepared.request)
+    let own = own ?? OwnParameters(prepared)
     var environment = environment
     environment.log = prepared.request.log
     environment.onFinding = own.onFinding

@@ -32,10 +32,11 @@ package final class PreparedRequest {
 
   /// The wire protocol of a new call.
   ///
-  /// - Parameter facts: Those of the request as it leaves the chain: an interceptor may have changed the method.
-  func makeWire(_ facts: CallFacts) -> any WireProtocol {
+  /// - Parameter hasNoSideEffects: Whether that is known of the method that leaves the chain, which an interceptor may have
+  ///   changed.
+  func makeWire(hasNoSideEffects: Bool) -> any WireProtocol {
     var parameters = parameters
-    if !facts.hasNoSideEffects { parameters.usesGET = false }
+    if !hasNoSideEffects { parameters.usesGET = false }
     return WireProtocols.make(request.protocolName, parameters)
   }
 

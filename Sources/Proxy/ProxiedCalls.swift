@@ -227,7 +227,7 @@ final class ProxiedCalls {
   private func parameters(
     of method: ProxiedMethod, _ arrived: RPCurlProtocols.ServerRequest, _ observer: ProxiedCall
   ) -> OwnParameters {
-    var own = OwnParameters(method.prepared.request)
+    var own = OwnParameters(method.prepared)
     own.headers = arrived.start.headers.replacing(settings.headers)
     if let timeout = arrived.timeout { own.timeout = min(timeout, settings.timeout ?? timeout) }
     own.onFinding = observer.findings.sink

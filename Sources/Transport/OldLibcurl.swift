@@ -70,7 +70,7 @@ final class OldLibcurl {
 
   /// The server of a transfer whose connection is subject to `Admission`; nil for others.
   func server(_ url: String, _ options: ConnectionOptions) -> String? {
-    guard version < Self.firstReusingVersion, options.isHTTP2WithoutTLS(url) else { return nil }
+    guard version < Self.firstReusingVersion, options.httpVersion.isHTTP2WithoutTLS(url) else { return nil }
     return "\(url.split(separator: "/").dropFirst().first ?? "") \(options.unixSocket ?? "")"
   }
 
@@ -219,21 +219,22 @@ final class OldLibcurlExchange {
   }
 }
 
-extension ConnectionOptions {
+// Of the version alone: a copy of all options, for each transfer, would cost more than the rest of these functions.
+extension ConnectionOptions.HTTPVersion {
   /// Whether a transfer uses HTTP/2 without TLS.
   func isHTTP2WithoutTLS(_ url: String) -> Bool {
-    url.hasPrefix("http:") && (httpVersion == .http2 || httpVersion == .http2PriorKnowledge)
+    (self == .http2 || self == .http2PriorKnowledge) && url.utf8.starts(with: "http:".utf8)
   }
 
   /// Whether only HTTP/2 can send a request.
   func requiresHTTP2(_ request: HTTPRequest) -> Bool {
-    isHTTP2WithoutTLS(request.url) || request.requiresHTTP2 && httpVersion != .http3
+    isHTTP2WithoutTLS(request.url) || request.requiresHTTP2 && self != .http3
   }
 
   /// Whether a transfer is known to use HTTP/2, by the protocol that TLS negotiated: empty for none, nil if it is unknown.
   func isHTTP2(_ url: String, negotiated: String?) -> Bool {
     if isHTTP2WithoutTLS(url) || negotiated == "h2" { return true }
     // With prior knowledge, libcurl uses HTTP/2 if TLS negotiated nothing.
-    return httpVersion == .http2PriorKnowledge && negotiated?.isEmpty != false
+    return self == .http2PriorKnowledge && negotiated?.isEmpty != false
   }
 }

@@ -42,7 +42,7 @@ package final class ServerWait {
 
   /// Whether the server sends the first bytes: a gateway that accepts connections for a server that has not started closes them.
   private var expectsFirstBytes: Bool {
-    options.isHTTP2WithoutTLS(url)
+    options.httpVersion.isHTTP2WithoutTLS(url)
   }
 
   private func connect() {

@@ -29,7 +29,9 @@ extension Transfer {
 
   /// Whether a proxy forwards the request. An old libcurl reports only the use of a tunnel.
   var isForwarded: Bool {
-    guard !isTLS, !options.isHTTP2WithoutTLS(url), loop.oldLibcurl != nil || ccurl_uses_proxy(handle) else {
+    guard !isTLS, !options.httpVersion.isHTTP2WithoutTLS(url),
+      loop.oldLibcurl != nil || ccurl_uses_proxy(handle)
+    else {
       return false
     }
     return ProxyAddress.name(for: url, options)?.hasPrefix("http") == true

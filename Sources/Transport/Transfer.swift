@@ -67,7 +67,6 @@ package final class Transfer {
     delegate: any TransferDelegate
   ) throws(TransportError) {
     try loop.admitLibcurl()
-    let options = shared.value
     isStream = if case .stream = body { true } else { false }
     let bodyBytes: Int? =
       if case .whole(let bytes) = body { request.method == "GET" ? 0 : bytes.count } else { nil }
@@ -88,14 +87,14 @@ package final class Transfer {
       case .stream: RequestBody()
       }
     machine = TransferStateMachine(requestBody, requiresHTTP2: request.requiresHTTP2)
-    checksNegotiation = request.requiresHTTP2 && isTLS && options.httpVersion != .http2PriorKnowledge
+    checksNegotiation = request.requiresHTTP2 && isTLS && shared.value.httpVersion != .http2PriorKnowledge
     headerError = HeaderBlock.error(request, bodyBytes: bodyBytes)
     easy.begin(self)
     try easy.set(request, bodyBytes: bodyBytes, configuration)
     if isTLS, loop.reportsCertificates { try TransferHandle(handle).set(CURLOPT_CERTINFO, 1) }
-    if let headerError, options.requiresHTTP2(request) { throw headerError }
+    if let headerError, shared.value.httpVersion.requiresHTTP2(request) { throw headerError }
     if let library = loop.oldLibcurl {
-      old = OldLibcurlExchange(self, library, handle, url: request.url, options: options)
+      old = OldLibcurlExchange(self, library, handle, url: request.url, options: shared.value)
     }
     if let old { old.start() } else { begin(.any) }
   }
@@ -319,7 +318,7 @@ package final class Transfer {
     let negotiated = isTLS ? self.negotiated : nil
     if checksNegotiation { connection.negotiated = negotiated }
     connection.usesHTTP2 =
-      connection.reasonToRepeat != .requiredHTTP1 && options.isHTTP2(url, negotiated: negotiated)
+      connection.reasonToRepeat != .requiredHTTP1 && options.httpVersion.isHTTP2(url, negotiated: negotiated)
     connection.error = connection.usesHTTP2 ? headerError : nil
     connection.isForwarded = isForwarded
     easy.forgetError()

@@ -34,7 +34,7 @@ extension TransferHandle {
     // At that length, libcurl would end the response and drop its trailers.
     if configuration.wantsTrailers { try set(CURLOPT_IGNORE_CONTENT_LENGTH, 1) }
     // A forwarding proxy uses HTTP/1.1 to the server: HTTP/2 needs a tunnel.
-    if options.isHTTP2WithoutTLS(configuration.url) { try set(CURLOPT_HTTPPROXYTUNNEL, 1) }
+    if options.httpVersion.isHTTP2WithoutTLS(configuration.url) { try set(CURLOPT_HTTPPROXYTUNNEL, 1) }
     try set(configuration.method == "GET" ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
     if configuration.isStream {
       try set(CURLOPT_POSTFIELDSIZE, -1)

@@ -83,7 +83,7 @@ struct PreparedRequestTests {
     request.headers.add("x", "of the request")
     let prepared = client.prepare(request)
     for (value, timeout) in [("1", Duration.seconds(100)), ("2", nil)] {
-      var own = OwnParameters(prepared.request)
+      var own = OwnParameters(prepared)
       (own.headers, own.timeout) = (Headers([("x", value)]), timeout)
       _ = try call(prepared, own) { _, call in
         #expect(call.httpRequest?.headers.values("x") == [value])
@@ -162,7 +162,7 @@ struct PreparedRequestTests {
     request.onFinding = { _ in Issue.record("it is the receiver of another call") }
     let prepared = client.prepare(request)
     let found = Counter()
-    var own = OwnParameters(prepared.request)
+    var own = OwnParameters(prepared)
     own.onFinding = { _ in found.add() }
     let call = client.makeCall(prepared, own, observer: EndRecorder())
     call.start()

@@ -175,7 +175,7 @@ package final class BatchCalls: Steps {
   private func start(_ member: Member, with message: RequestMessage) throws(Failure) {
     let printer = CallPrinter(plan, lookup: lookup, output: member.output, index: member.index)
     member.printer = printer
-    var own = OwnParameters(request.request)
+    var own = OwnParameters(request)
     own.onFinding = printer.findings.sink
     let call = engine.client.makeCall(request, own, observer: printer)
     do throws(Failure) {

@@ -119,7 +119,7 @@ final class LoadCalls: Steps {
     let connection = callsByConnection.indices.min { callsByConnection[$0] < callsByConnection[$1] } ?? 0
     let member = LoadCall(
       self, due: due, isMeasured: isMeasured, connection: connection, hasInterceptors: hasInterceptors)
-    var own = OwnParameters(requests[connection].request)
+    var own = OwnParameters(requests[connection])
     if let findings = member.findings { own.onFinding = findings.sink }
     let call = clients[connection].makeCall(requests[connection], own, observer: member)
     member.call = call
