@@ -321,8 +321,10 @@ package final class CallPrinter: CallObserver {
     if let heldFailure { end.error = heldFailure }
     self.end = end
     guard !isUnsent else { return }
-    end = redaction.end(end)
     if end.error == nil, received == 0 { writeHead() }
+    // Nothing of it is shown.
+    if end.error == nil, plan.verbosity == 0, plan.format != .events { return }
+    end = redaction.end(end)
     if plan.verbosity > 0 {
       for line in end.error?.response?.text?.split(whereSeparator: \.isNewline) ?? [] {
         trace("<", String(line))
