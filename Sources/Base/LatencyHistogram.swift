@@ -40,14 +40,18 @@ package final class LatencyHistogram {
     guard let histogram, total > 0 else { return .zero }
     // The library rounds the number of calls to the nearest. A double is not exact: 99.9 % of 10,000 are no more than 9,990.
     let count = (percentile / 100 * Double(total) * (1 - 1e-12)).rounded(.up)
-    return .nanoseconds(hdr_value_at_percentile(histogram, count / Double(total) * 100))
+    // The end of a class may be beyond the longest latency.
+    return Swift.min(.nanoseconds(hdr_value_at_percentile(histogram, count / Double(total) * 100)), max)
   }
 
-  /// The shortest latency.
-  package var min: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : hdr_min($0)) } ?? .zero }
+  /// The shortest latency, with all its digits.
+  package var min: Duration {
+    guard let histogram, total > 0, hdr_min(histogram) > 0 else { return .zero }
+    return .nanoseconds(histogram.pointee.min_value)
+  }
 
-  /// The longest latency.
-  package var max: Duration { histogram.map { .nanoseconds(hdr_max($0)) } ?? .zero }
+  /// The longest latency, with all its digits.
+  package var max: Duration { histogram.map { .nanoseconds($0.pointee.max_value) } ?? .zero }
 
   /// The mean latency.
   package var mean: Duration { histogram.map { .nanoseconds(total == 0 ? 0 : Int64(hdr_mean($0))) } ?? .zero }
@@ -78,7 +82,7 @@ package final class LatencyHistogram {
     return Array(all.prefix((all.lastIndex { $0 != 0 } ?? -1) + 1))
   }
 
-  /// The numbers of latencies in the classes that are not empty, with the latency at the end of each, which `quantile` returns.
+  /// The numbers of latencies in the classes that are not empty, with the latency at the end of each.
   package var recorded: [(latency: Duration, count: Int64)] {
     guard let histogram else { return [] }
     var iterator = hdr_iter()

@@ -25,12 +25,12 @@ struct LoadReportTests {
           mean    2.500
           p50     2.001
           p75     3.000
-          p90     4.002
-          p95     4.002
-          p99     4.002
-          p99.9   4.002
-          p99.99  4.002
-          max     4.002
+          p90     4.000
+          p95     4.000
+          p99     4.000
+          p99.9   4.000
+          p99.99  4.000
+          max     4.000
 
         status
           ok           2
@@ -41,7 +41,7 @@ struct LoadReportTests {
           rpcurl load -d '{"a":"<b>"}' x y
 
         thresholds
-          passed  max<1s     4.002 ms
+          passed  max<1s     4.000 ms
           failed  errors<1%  60.000 %
 
         """)
@@ -76,7 +76,7 @@ struct LoadReportTests {
     #expect(lines[1].split(separator: ",")[3] == "1000")
     #expect(
       lines[1].hasSuffix(
-        "1000.342,2026-11-29T10:00:00Z,rpcurl 0.1.0,\"# a\nrpcurl load -d '{\"\"a\"\":\"\"<b>\"\"}' x y\","
+        "1000.000,2026-11-29T10:00:00Z,rpcurl 0.1.0,\"# a\nrpcurl load -d '{\"\"a\"\":\"\"<b>\"\"}' x y\","
           + "\"open loop, 100 calls/s, at most 1000 at a time, 1 connection\",main,a\u{1B}b"), "\(lines[1])")
   }
 
@@ -117,7 +117,7 @@ struct LoadReportTests {
     #expect(text.contains("\n  tests   4 in 10.000 s, 0.4/s\n  errors  0 (0.000 %)\n\n"))
     #expect(
       text.contains(
-        "\nstages\n  30s:5  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ntests\n  a\\u{1B}  4  0 failed  p50 2.001 ms  p99 4.002 ms\n\ncalls\n  p.S/M  0  0 failed\n\ncommand\n"
+        "\nstages\n  30s:5  4  0 failed  p50 2.001 ms  p99 4.000 ms\n\ntests\n  a\\u{1B}  4  0 failed  p50 2.001 ms  p99 4.000 ms\n\ncalls\n  p.S/M  0  0 failed\n\ncommand\n"
       ))
     let json = String(decoding: report.json([]), as: UTF8.self)
     #expect(json.contains(#""tests":[{"name":"a\u001b","calls":4,"errors":0,"p50_ms":2.001,"#))
@@ -139,8 +139,8 @@ struct LoadReportTests {
         """
 
         stages
-          0.2s:5  from 0 s    4  0 failed  p50 2.001 ms  p99 4.002 ms
-          0.2s:5  from 0.2 s  4  0 failed  p50 2.001 ms  p99 4.002 ms
+          0.2s:5  from 0 s    4  0 failed  p50 2.001 ms  p99 4.000 ms
+          0.2s:5  from 0.2 s  4  0 failed  p50 2.001 ms  p99 4.000 ms
 
         """))
     let json = String(decoding: report.json([]), as: UTF8.self)
