@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import harness
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from harness import (
-    GENERATED, HTTP3_LIBCURL, RPCURL, SERVERS, VENV, Caller, HTTP3Rpcurl, Prompt, Proxy, RawServer, Rpcurl, Server, announced_address,
+    GENERATED, HTTP3_LIBCURL, RPCURL, SERVERS, VENV, Caller, Prompt, Proxy, RawServer, Rpcurl, Server, announced_address,
     build_plugin, server_module,
 )  # fmt: skip
 from terminal import Terminal
@@ -68,12 +69,8 @@ def leads_connections(has_mended_libcurl: bool) -> None:
 
 @pytest.fixture
 def http3_rpcurl(rpcurl: Rpcurl, tmp_path_factory: pytest.TempPathFactory) -> Rpcurl:
-    """rpcurl with its own libcurl if that has HTTP/3, or with HTTP3_LIBCURL."""
-    if "3" in json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["httpVersions"]:
-        return rpcurl
-    if not HTTP3_LIBCURL.exists():
-        pytest.skip(f"{HTTP3_LIBCURL} is missing: make http3-libcurl")
-    return HTTP3Rpcurl(tmp_path_factory.mktemp("home"))
+    """rpcurl with a libcurl that has HTTP/3."""
+    return harness.http3_rpcurl(tmp_path_factory.mktemp("home")) or pytest.skip(f"{HTTP3_LIBCURL} is missing: make http3-libcurl")
 
 
 @pytest.fixture

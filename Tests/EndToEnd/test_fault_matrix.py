@@ -1,4 +1,4 @@
-"""A selection of the fault matrix: faults of the network at chosen bytes of calls of each kind, protocol and mode.
+"""A selection of the fault matrix: faults of the network at chosen bytes of calls of each kind, protocol, mode and transport.
 
 `make fault-matrix`, and RPCURL_TESTS=all, run all of it. `faults/oracle.py` states what is required of each case. A smaller
 selection has `rpcurl proxy` in front of the servers: what a client observes must be the same.
@@ -14,14 +14,14 @@ import pytest
 from harness import ALL_TESTS, RPCURL
 from faults import cases, matrix, oracle, wire
 from faults.outcome import Outcome, requests
-from faults.proxy import REQUEST, RESPONSE, Fault, Proxy
+from faults.proxy import REQUEST, RESPONSE, Fault
 
 SEED = 1
 # Cases of a route, as a part of those in the whole matrix.
-PART = 1 if ALL_TESTS else 0.04
-PART_WITH_PROXY = 0.25 * PART
+PARTS = dict.fromkeys(cases.TRANSPORTS, 1) if ALL_TESTS else {"clear": 0.025, "tls": 0.008, "quic": 0.01}
+PART_WITH_PROXY = 0.25 if ALL_TESTS else 0.006
 # Each parameter of test_faults selects at least so many cases of the whole matrix.
-CASES_OF_MODE = 450
+CASES_OF_MODE = 200
 # Cases at a time: most wait.
 JOBS = 8
 
@@ -35,32 +35,46 @@ def world(rpcurl, grpc_server, connect_server, descriptor_set, certificates):
 
 
 @pytest.fixture
+def worlds(request, world):
+    """The world of a transport: HTTP/3 needs a server and a libcurl of its own."""
+
+    def of(transport):
+        if transport != "quic":
+            return world
+        http3, server = (request.getfixturevalue(name) for name in ("http3_rpcurl", "connect_http3_server"))
+        return replace(world, quic_port=server.port, http3=http3.environment(None))
+
+    return of
+
+
+@pytest.fixture
 def world_with_proxy(world, grpc_server, connect_server, shared_proxy):
     """The faults are between clients and `rpcurl proxy`."""
     ports = [int(shared_proxy("proxy", server.url).port) for server in (grpc_server, connect_server)]
     return replace(world, grpc_port=ports[0], connect_port=ports[1])
 
 
-MODES = ["single-grpc-http2", "single-grpc-web", "single-connect", "batch", "load", "test", "session"]
+MODES = ["single-grpc-http", "single-grpc-web", "single-connect", "batch", "load", "test", "session"]
 
 
-def check(world, part, mode):
-    failures, counts = asyncio.run(matrix.check(world, SEED, part, mode, JOBS))
+def check(world, transports, part, mode):
+    failures, counts = asyncio.run(matrix.check(world, transports, SEED, part, mode, JOBS))
     assert not failures, "\n".join(map(str, failures))
-    made = sum(count for (_, _, made), count in counts.items() if made == "made")
+    # A fault at the last bytes of a call is not made if the response is shorter than the recorded one, and none after the deadline.
+    made = sum(count for (_, code, made), count in counts.items() if made == "made" or code == oracle.DEADLINE)
     assert sum(counts.values()) >= CASES_OF_MODE * part
-    # A fault at the last bytes of a call is not made if the response is shorter than the recorded one.
     assert made >= 0.9 * sum(counts.values()) - 1, counts
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_faults(world, mode):
-    check(world, PART, mode)
+@pytest.mark.parametrize("transport", cases.TRANSPORTS)
+def test_faults(worlds, transport, mode):
+    check(worlds(transport), [transport], PARTS[transport], mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_faults_before_the_proxy(world_with_proxy, mode, keeps_early_responses):
-    check(world_with_proxy, PART_WITH_PROXY, mode)
+    check(world_with_proxy, ["clear", "tls"], PART_WITH_PROXY, mode)
 
 
 def size_of_content(outcome):
@@ -181,18 +195,20 @@ def test_oracle_rejects_wrong_errors_of_a_batch(world):
 
 BEFORE_THE_HEADERS = Fault("close", RESPONSE, 20)
 LOST = [
-    (cases.Route(mode, protocol, http, kind, "retry", tls), fault if isinstance(fault, Fault) else Fault(fault, RESPONSE, 20))
-    for mode, protocol, http, kind, tls, fault in [
-        ("single", "grpc", "2", "unary", False, "close"),
-        ("single", "grpc-web", "1.1", "server", False, "reset"),
-        ("single", "connect", "1.1", "client", True, "half"),
-        ("single", "connect", "2", "bidi", True, "close"),
+    (cases.Route(mode, protocol, http, kind, "retry", transport), fault if isinstance(fault, Fault) else Fault(fault, RESPONSE, 20))
+    for mode, protocol, http, kind, transport, fault in [
+        ("single", "grpc", "2", "unary", "clear", "close"),
+        ("single", "grpc-web", "1.1", "server", "clear", "reset"),
+        ("single", "connect", "1.1", "client", "tls", "half"),
+        ("single", "connect", "2", "bidi", "tls", "close"),
         # Before the first frame of the server.
-        ("single", "grpc", "2", "unary", True, Fault("violate", violation="ping")),
-        ("batch", "connect", "1.1", "large", False, "close"),
-        ("load", "grpc", "2", "server", False, "close"),
-        ("test", "grpc-web", "2", "client", False, "reset"),
-        ("session", "grpc", "2", "bidi", True, "half"),
+        ("single", "grpc", "2", "unary", "tls", Fault("violate", violation="ping")),
+        ("batch", "connect", "1.1", "large", "clear", "close"),
+        ("load", "grpc", "2", "server", "clear", "close"),
+        ("test", "grpc-web", "2", "client", "clear", "reset"),
+        ("session", "grpc", "2", "bidi", "tls", "half"),
+        ("single", "grpc", "3", "unary", "quic", "reset"),
+        ("load", "connect", "3", "server", "quic", "close"),
     ]
 ]
 
@@ -211,7 +227,8 @@ def changed_retry(world, tmp_path, settings):
 
 
 @pytest.mark.parametrize(("route", "fault"), LOST, ids=str)
-def test_oracle_rejects_a_retry_that_is_not_made(world, tmp_path, route, fault):
+def test_oracle_rejects_a_retry_that_is_not_made(worlds, tmp_path, route, fault):
+    world = worlds(route.transport)
     case = cases.Case(route, fault)
     outcome = asyncio.run(matrix.run(world, case))
     assert outcome.faulted and oracle.findings(case, outcome) == []
@@ -300,13 +317,13 @@ KINDS_IN_A_SESSION = [
 ]  # fmt: skip
 FAULTS_IN_A_SESSION = 300 if ALL_TESTS else 60
 # The deadline of calls that a fault may block.
-BLOCKED = "50ms"
+BLOCKED = {"clear": "50ms", "quic": "200ms"}
 
 
 @pytest.mark.parametrize(
     "route",
     [
-        cases.Route("session", protocol, http, kind, chain)
+        cases.Route("session", protocol, http, kind, chain, "quic" if http == "3" else "clear")
         for protocol, http, kind, chain in [
             ("grpc", "2", "server", "plain"),
             ("grpc-web", "1.1", "server", "plain"),
@@ -315,13 +332,14 @@ BLOCKED = "50ms"
             ("grpc-web", "2", "client", "header"),
             ("connect", "1.1", "unary", "retry"),
             ("connect", "2", "large", "plain"),
+            ("grpc", "3", "server", "plain"),
         ]
     ],
     ids=str,
 )
-def test_faults_leave_no_descriptors_and_no_memory(world, route):
+def test_faults_leave_no_descriptors_and_no_memory(worlds, route):
     """Of calls in one session, each over a connection with a fault at another byte."""
-    samples, faulted = asyncio.run(session_with_faults(world, route))
+    samples, faulted = asyncio.run(session_with_faults(worlds(route.transport), route))
     (files_before, memory_before), (files_after, memory_after) = samples
     assert faulted >= FAULTS_IN_A_SESSION * 9 // 10
     assert files_after <= files_before
@@ -331,11 +349,12 @@ def test_faults_leave_no_descriptors_and_no_memory(world, route):
 async def session_with_faults(world, route):
     """Returns the files and the memory of the session at half of the faults and at the end, and the number of faults."""
     call = f"call {route.method.name} {' '.join(route.method.requests)}\n"
-    async with Proxy(world.port(route), Fault("none"), 1 << 30) as proxy:
-        arguments, _ = matrix.command(world, cases.Case(route, Fault("none")), proxy.port)
+    clean = cases.Case(route, Fault("none"))
+    async with world.proxy(clean, 1 << 30) as proxy:
+        arguments, _ = matrix.command(world, clean, proxy.port)
         process = await asyncio.create_subprocess_exec(
             world.program, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT, cwd=world.home, env=world.environment, limit=1 << 20,
+            stderr=asyncio.subprocess.STDOUT, cwd=world.home, env=world.environment_of(route), limit=1 << 20,
         )  # fmt: skip
         samples, faulted = [], 0
         for number in range(FAULTS_IN_A_SESSION):
@@ -344,7 +363,7 @@ async def session_with_faults(world, route):
             await proxy.end_all()
             proxy.connections.clear()
             proxy.fault = fault = Fault(kind, direction, 1 + number % 150, 9)
-            deadline = BLOCKED if matrix.may_block(cases.Case(route, fault)) else f"{matrix.LONG}"
+            deadline = BLOCKED[route.transport] if matrix.may_block(cases.Case(route, fault)) else f"{matrix.LONG}"
             process.stdin.write(f"deadline {deadline}\n{call}set mark = {number}\nprint $mark\n".encode())
             while (await asyncio.wait_for(process.stdout.readline(), 60)).decode() != f"{number}\n":
                 pass

@@ -1,6 +1,7 @@
 """Faults of the network between rpcurl and real servers: a proxy, the cases, and what is required of each.
 
     proxy.py    a TCP proxy that forwards bytes, and makes one fault at a chosen byte of one direction
+    quic.py     the same proxy for HTTP/3: the bytes are those of the stream of a request
     wire.py     which messages the forwarded bytes contain, and whether a call is complete in them
     cases.py    the calls, the modes of the program, and a fault at each interesting byte of each call
     oracle.py   what is required of the output, the exit code and the error of a case

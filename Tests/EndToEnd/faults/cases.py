@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from raw_http2 import VIOLATIONS
 
 from . import wire
-from .proxy import CHANGES, REQUEST, RESPONSE, Fault
+from .proxy import CHANGES, DATAGRAMS, REQUEST, RESPONSE, Fault
 
 SERVICE = "demo.v1.Demo"
 # Larger than one frame of HTTP/2, so that a message is divided.
 LARGE_BYTES = 40_000
 
-# The protocols with their versions of HTTP.
+# The protocols with their versions of HTTP, and the transports of these.
 ROUTES = [("grpc", "2"), ("grpc-web", "1.1"), ("grpc-web", "2"), ("connect", "1.1"), ("connect", "2")]
+ROUTES += [(protocol, "3") for protocol in ("grpc", "grpc-web", "connect")]
+TRANSPORTS = ("clear", "tls", "quic")
 
 
 def large_reply(size: int) -> dict:
@@ -101,7 +103,7 @@ class Route:
     http: str
     kind: str
     chain: str = "plain"
-    tls: bool = False
+    transport: str = "clear"
 
     @property
     def method(self) -> Method:
@@ -118,7 +120,7 @@ class Route:
         return -(-self.calls // CONCURRENT[self.mode])
 
     def __str__(self) -> str:
-        return f"{self.mode}-{self.protocol}-http{self.http}-{self.kind}-{self.chain}{'-tls' * self.tls}"
+        return f"{self.mode}-{self.protocol}-http{self.http}-{self.kind}-{self.chain}-{self.transport}"
 
 
 @dataclass(frozen=True)
@@ -131,14 +133,15 @@ class Case:
 
 
 def can_call(http: str, kind: str) -> bool:
-    return http == "2" or kind != "bidi"
+    return http != "1.1" or kind != "bidi"
 
 
-def routes() -> Iterator[Route]:
+def routes(transports: Iterable[str] = TRANSPORTS) -> Iterator[Route]:
     for mode, (protocol, http), kind in itertools.product(KINDS_OF_MODES, ROUTES, METHODS):
         if can_call(http, kind) and kind in KINDS_OF_MODES[mode]:
-            for chain, tls in itertools.product(CHAINS, (False, True)):
-                yield Route(mode, protocol, http, kind, chain, tls)
+            for chain, transport in itertools.product(CHAINS, transports):
+                if (http == "3") == (transport == "quic"):
+                    yield Route(mode, protocol, http, kind, chain, transport)
 
 
 # Which bytes are interesting
@@ -159,6 +162,11 @@ def offsets(data: bytes, http: str, direction: str) -> list[int]:
                 found |= {position + 9 + wire.ENVELOPE_HEAD, position + 9 + len(payload) // 2}
             else:
                 found |= {position + 3, position + 9 + len(payload) // 2}
+    elif http == "3":
+        for position, kind, start, payload, _ in wire.http3_frames(data):
+            found |= {position, start, start + len(payload), start + len(payload) // 2}
+            if kind == wire.DATA:
+                found.add(start + wire.ENVELOPE_HEAD)
     else:
         position = 0
         while (line := data.find(b"\r\n", position)) >= 0:
@@ -176,6 +184,8 @@ class Recording:
     bytes_of: dict[str, bytes] = field(default_factory=dict)
 
 
+# Datagrams of each direction that a call over HTTP/3 has at least.
+LEAST_DATAGRAMS = 6
 KINDS = ("close", "half", "reset", "stall", "delay", "trickle", "drop", "flip", "twice")
 
 
@@ -199,18 +209,17 @@ def faults(recording: Recording, http: str, chance: random.Random) -> Iterator[F
         places = [position for position, *_ in wire.frames(recording.bytes_of[RESPONSE])]
         for offset, violation in itertools.product(places, VIOLATIONS):
             yield Fault("violate", RESPONSE, offset, violation=violation)
+    if http == "3":
+        for kind, direction, offset in itertools.product(DATAGRAMS, (RESPONSE, REQUEST), range(LEAST_DATAGRAMS)):
+            yield Fault(kind, direction, offset, chance.choice([1, 2, 3]), chance.choice([0x01, 0xFF]))
 
 
-# How many cases a route has at most in the whole matrix, by its chain, in the clear and over TLS: single calls, and the
-# other modes, of which more routes are.
-SHARES = {
-    "single": {"plain": (75, 20), "header": (25, 6), "retry": (40, 12)},
-    "other": {"plain": (20, 7), "header": (6, 3), "retry": (12, 4)},
-}
+# How many cases a route has at most in the whole matrix, by its chain: single calls, and the other modes, of which more routes are.
+SHARES = {"single": {"plain": 75, "header": 25, "retry": 40}, "other": {"plain": 20, "header": 6, "retry": 12}}
 
 
 def share(route: Route) -> int:
-    return SHARES["single" if route.mode == "single" else "other"][route.chain][route.tls]
+    return SHARES["single" if route.mode == "single" else "other"][route.chain]
 
 
 def counts(selected: Iterable[Route], seed: int, part: float = 1) -> dict[Route, int]:

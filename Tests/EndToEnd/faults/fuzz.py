@@ -17,7 +17,6 @@ That a response is an error although a reference reads it is not counted as wron
 import argparse
 import asyncio
 import contextlib
-import json
 import math
 import os
 import random
@@ -108,13 +107,10 @@ class World:
         """With a directory in which there are the certificates, or to which they are written."""
         if not certificates.exists():
             harness.server_module("certificates").write_certificates(certificates)
-        rpcurl = harness.Rpcurl(home)
-        has_http3 = "3" in json.loads(rpcurl("version", "--format", "json").out)["libcurl"]["httpVersions"]
-        other = harness.HTTP3Rpcurl(home).environment(None) if harness.HTTP3_LIBCURL.exists() else None
-        environment = rpcurl.environment(None)
+        http3 = harness.http3_rpcurl(home)
         return World(
-            harness.RPCURL, harness.GENERATED / "demo.binpb", home, environment, certificates,
-            environment if has_http3 else other,
+            harness.RPCURL, harness.GENERATED / "demo.binpb", home, harness.Rpcurl(home).environment(None), certificates,
+            http3 and http3.environment(None),
         )  # fmt: skip
 
 

@@ -15,22 +15,20 @@ from pathlib import Path
 
 import pylsqpack
 from aioquic.asyncio import QuicConnectionProtocol, serve
-from aioquic.buffer import Buffer, BufferReadError, encode_uint_var
+from aioquic.buffer import encode_uint_var
 from aioquic.h3 import events
 from aioquic.h3.connection import H3Connection
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.connection import QuicConnection
 from aioquic.quic.events import StreamDataReceived
 
-from . import mutations, reference
+from . import mutations, reference, wire
 from .mutations import Mutant
 from .reference import Fields, Response
+from .wire import DATA, FORBIDDEN, HEADERS
 
-DATA, HEADERS, CANCEL_PUSH, SETTINGS, PUSH_PROMISE, GOAWAY, MAX_PUSH_ID = 0, 1, 3, 4, 5, 7, 13
+CANCEL_PUSH, SETTINGS, PUSH_PROMISE, GOAWAY, MAX_PUSH_ID = 3, 4, 5, 7, 13
 LARGEST = (1 << 62) - 1
-# What a server may not send on the stream of a request: frames of other streams and of HTTP/2 (RFC 9114, sections 7.2 and 7.2.8), and
-# pushes, which libcurl does not allow.
-FORBIDDEN = {2, CANCEL_PUSH, SETTINGS, PUSH_PROMISE, 6, GOAWAY, 8, 9, MAX_PUSH_ID}
 # Of a reset stream and of a connection that is closed: H3_REQUEST_REJECTED and others (RFC 9114, section 8.1). Not H3_NO_ERROR, which
 # a libcurl that is not the built-in one takes for the end of a stream.
 CODES = (0x102, 0x10B, 0x10C, 0x101, 0)
@@ -137,21 +135,13 @@ def lenient(data: bytes, has_closed: bool) -> Response:
     whole, so that grpc-status is read also if the rest of them is missing or invalid. A field with a control character in its
     value is ignored, as by nghttp3.
     """
-    response, buffer = Response(), Buffer(data=data)
-    decoder = pylsqpack.Decoder(0, 0)
-    while not buffer.eof():
-        try:
-            kind, length = buffer.pull_uint_var(), buffer.pull_uint_var()
-        except BufferReadError:
-            break
+    response, decoder = Response(), pylsqpack.Decoder(0, 0)
+    for _, kind, _, payload, is_whole in wire.http3_frames(data):
         if kind in FORBIDDEN:
             response.error = f"frame {kind}"
             break
-        payload = data[buffer.tell() :][:length]
-        buffer.seek(buffer.tell() + len(payload))
         if kind == DATA and response.is_readable:
             response.body += payload
-        is_whole = len(payload) == length
         if kind == HEADERS:
             try:
                 _, fields = decoder.feed_header(0, payload if is_whole else b"")

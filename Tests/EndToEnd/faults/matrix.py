@@ -1,8 +1,9 @@
 """Runs cases, a bounded number at a time, and is the program of `make fault-matrix`.
 
-    python -m faults.matrix [--part FRACTION] [--seed N] [--only TEXT] [--jobs N] [--proxy]
+    python -m faults.matrix [--transport NAME] [--part FRACTION] [--seed N] [--only TEXT] [--jobs N] [--proxy]
 
-With --proxy, the faults are between clients and `rpcurl proxy`, which is in front of the servers.
+The transports are clear, tls and quic; the default is all of them, the last one if there is a libcurl with HTTP/3. With --proxy, the
+faults are between clients and `rpcurl proxy`, which is in front of the servers, and not over QUIC.
 """
 
 import argparse
@@ -23,11 +24,13 @@ from . import cases, oracle
 from .cases import SERVICE, Case, Recording, Route
 from .outcome import Outcome
 from .proxy import NO_FAULT, REQUEST, RESPONSE, Proxy
+from .quic import QUICProxy
 
-# The deadline of calls that a fault may block, and of all others: only a call that waits for nothing reaches that.
-SHORT, LONG = 1.0, 20.0
-# Above the deadline: starting and ending the process, on a machine with much else to do.
-GRACE = 15.0
+# The deadline of calls that a fault may block, and of all others: only a call that waits for nothing reaches that, also on a machine
+# with much else to do.
+SHORT, LONG = 1.0, 120.0
+# Above the deadline: starting and ending the process.
+GRACE = 60.0
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,28 @@ class World:
     environment: dict[str, str]
     # Where certificates.py has written.
     certificates: Path
+    # Of the server with HTTP/3, and the environment of a program that has it.
+    quic_port: int = 0
+    http3: dict[str, str] | None = None
 
     def port(self, route: Route) -> int:
+        if route.transport == "quic":
+            return self.quic_port
         return self.grpc_port if route.protocol == "grpc" else self.connect_port
+
+    def environment_of(self, route: Route) -> dict[str, str] | None:
+        return self.http3 if route.transport == "quic" else self.environment
+
+    def proxy(self, case: Case, connections: int) -> Proxy:
+        """The proxy that makes the fault of a case in the first connections."""
+        port = self.port(case.route)
+        if case.route.transport == "quic":
+            return QUICProxy(port, case.fault, connections, self.certificates)
+        return Proxy(port, case.fault, connections, self.tls(case.route))
 
     def tls(self, route: Route) -> ssl.SSLContext | None:
         """What the proxy uses for TLS; None without."""
-        if not route.tls:
+        if route.transport != "tls":
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificates / "server.pem", self.certificates / "server-key.pem")
@@ -63,16 +81,25 @@ def may_block(case: Case) -> bool:
     return fault.kind in ("stall", "drop", "flip", "twice") or (fault.kind == "half" and fault.direction == REQUEST)
 
 
+def deadline(case: Case) -> float:
+    """The deadline of each call, in seconds."""
+    return SHORT if may_block(case) else LONG
+
+
 def command(world: World, case: Case, port: int) -> tuple[list[str], str]:
     """The arguments of a case, and its standard input."""
-    route, seconds = case.route, SHORT if may_block(case) else LONG
-    url, method = f"{'https' if route.tls else 'http'}://127.0.0.1:{port}", f"{SERVICE}/{route.method.name}"
-    options = ["--descriptor-set", str(world.descriptor_set), "--protocol", route.protocol, "--max-time", f"{seconds}"]
+    route, seconds = case.route, deadline(case)
+    is_clear = route.transport == "clear"
+    url, method = f"{'http' if is_clear else 'https'}://127.0.0.1:{port}", f"{SERVICE}/{route.method.name}"
+    options = ["--descriptor-set", str(world.descriptor_set), "--protocol", route.protocol]
+    options += ["--max-time", f"{seconds}", "--connect-timeout", f"{LONG}"]
     # The oracle reads messages as they are sent.
     options += ["--accept-compression", "identity"]
-    if route.tls:
+    if not is_clear:
         options += ["--cacert", str(world.certificates / "ca.pem")]
-    elif route.protocol != "grpc":
+    if route.http == "3":
+        options.append("--http3")
+    elif is_clear and route.protocol != "grpc":
         options.append("--http1.1" if route.http == "1.1" else "--http2-prior-knowledge")
     options += cases.CHAINS[route.chain]
     data = "".join(route.method.requests)
@@ -98,24 +125,28 @@ def command(world: World, case: Case, port: int) -> tuple[list[str], str]:
 async def run(world: World, case: Case) -> Outcome:
     """Run a case."""
     connections = 1 if case.route.chain == "retry" or case.route.mode == "session" else 1 << 30
-    async with Proxy(world.port(case.route), case.fault, connections, world.tls(case.route)) as proxy:
+    async with world.proxy(case, connections) as proxy:
         arguments, text = command(world, case, proxy.port)
-        deadline = SHORT if may_block(case) else LONG
-        start = time.monotonic()
-        process = await asyncio.create_subprocess_exec(
-            world.program, *arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE, cwd=world.home, env=world.environment,
-        )  # fmt: skip
+        seconds = deadline(case)
+        with tempfile.TemporaryFile() as file:
+            # A file and not a pipe: the program can read all of it, also if this process is late.
+            file.write(text.encode())
+            file.seek(0)
+            start = time.monotonic()
+            process = await asyncio.create_subprocess_exec(
+                world.program, *arguments, stdin=file, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+                cwd=world.home, env=world.environment_of(case.route),
+            )  # fmt: skip
         try:
-            out, err = await asyncio.wait_for(process.communicate(text.encode()), deadline * case.route.rounds + GRACE)
+            out, err = await asyncio.wait_for(process.communicate(), seconds * case.route.rounds + GRACE)
             code = process.returncode
         except asyncio.TimeoutError:
             process.send_signal(signal.SIGKILL)
             await process.wait()
             out, err, code = b"", b"", None
-        seconds = time.monotonic() - start
+        took = time.monotonic() - start
     return Outcome(
-        code, out.decode(errors="replace"), err.decode(errors="replace"), seconds, deadline, proxy.connections
+        code, out.decode(errors="replace"), err.decode(errors="replace"), took, seconds, proxy.connections
     )
 
 
@@ -162,12 +193,14 @@ async def results(world: World, selected: Sequence[Case], jobs: int) -> AsyncIte
         yield await done
 
 
-async def check(world: World, seed: int, part: float, only: str, jobs: int) -> tuple[list[Failure | str], Counter]:
+async def check(
+    world: World, transports: Iterable[str], seed: int, part: float, only: str, jobs: int
+) -> tuple[list[Failure | str], Counter]:
     """Run the matrix, or a part. Returns the failures, and how many cases there were of each kind and code.
 
     `only` is a part of the names of cases, or the name of one.
     """
-    routes = [route for route in cases.routes() if only in str(route) or only.startswith(f"{route}-")]
+    routes = [route for route in cases.routes(transports) if only in str(route) or only.startswith(f"{route}-")]
     recordings = await record(world, cases.counts(routes, seed, part), jobs)
     selected = [case for case in cases.select(recordings, seed, part) if only in str(case)]
     failures: list[Failure | str] = []
@@ -185,22 +218,31 @@ def main() -> int:
     import harness
 
     parser = argparse.ArgumentParser()
+    parser.add_argument("--transport", choices=cases.TRANSPORTS)
     parser.add_argument("--part", type=float, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=8)
     parser.add_argument("--proxy", action="store_true")
     chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home, servers(harness, chosen.proxy) as (grpc_port, connect_port):
-        certificates = Path(home) / "certificates"
-        certificates.mkdir()
+    with tempfile.TemporaryDirectory() as directory:
+        home = Path(directory)
+        certificates = home / "certificates"
         harness.server_module("certificates").write_certificates(certificates)
-        world = World(
-            harness.RPCURL, harness.GENERATED / "demo.binpb", Path(home), grpc_port, connect_port,
-            harness.Rpcurl(Path(home)).environment(None), certificates,
-        )  # fmt: skip
+        http3 = harness.http3_rpcurl(home)
+        possible = [each for each in cases.TRANSPORTS if each != "quic" or (http3 and not chosen.proxy)]
+        if not http3:
+            print(f"not over HTTP/3: {harness.HTTP3_LIBCURL} is missing: make http3-libcurl")
+        transports = [each for each in possible if chosen.transport in (None, each)]
+        if not transports:
+            parser.error("these options select no case")
         start = time.monotonic()
-        failures, counts = asyncio.run(check(world, chosen.seed, chosen.part, chosen.only, chosen.jobs))
+        with servers(harness, chosen.proxy, certificates if "quic" in transports else None) as ports:
+            world = World(
+                harness.RPCURL, harness.GENERATED / "demo.binpb", home, ports[0], ports[1], harness.Rpcurl(home).environment(None),
+                certificates, *ports[2:], http3=http3 and http3.environment(None),
+            )  # fmt: skip
+            failures, counts = asyncio.run(check(world, transports, chosen.seed, chosen.part, chosen.only, chosen.jobs))
     for failure in failures:
         print(failure)
     for (kind, code, made), count in sorted(counts.items(), key=str):
@@ -210,16 +252,19 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def servers(harness, has_proxy: bool = False):
-    """The servers of the matrix, or proxies in front of them; gives their ports."""
+def servers(harness, has_proxy: bool = False, certificates: Path | None = None):
+    """The servers of the matrix, or proxies in front of them, and with certificates one with HTTP/3; gives their ports."""
     import subprocess
 
     with contextlib.ExitStack() as stack:
         ports = []
-        for script in ("grpc_server.py", "connect_server.py"):
+        commands = [["grpc_server.py"], ["connect_server.py"]]
+        if certificates:
+            commands.append(["connect_server.py", "--http3", "--tls-dir", certificates])
+        for script, *options in commands:
             process = stack.enter_context(
                 subprocess.Popen(
-                    [harness.VENV / "bin" / "python", harness.SERVERS / script, "--exit-with-stdin"],
+                    [harness.VENV / "bin" / "python", harness.SERVERS / script, "--exit-with-stdin", *options],
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                     env=os.environ | {"DEMO_GENERATED": str(harness.GENERATED)},
                 )  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from . import wire
-from .cases import PREFACE_BYTES, SERVICE, Case
+from .cases import CONCURRENT, PREFACE_BYTES, SERVICE, Case
 from .proxy import REQUEST, RESPONSE, Connection
 
 
@@ -29,6 +29,11 @@ class Outcome:
         return replace(self, connections=self.connections[:1])
 
     @property
+    def carrier(self) -> "Outcome":
+        """The same, with all streams of the first connection."""
+        return replace(self, connections=[each for each in self.connections if each.carrier == self.connections[0].carrier])
+
+    @property
     def faulted(self) -> bool:
         return any(connection.faulted for connection in self.connections)
 
@@ -40,14 +45,25 @@ def answers(case: Case, outcome: Outcome) -> list[wire.Answer]:
         data = bytes(connection.forwarded[RESPONSE])
         # After a failure without a response, rpcurl asks the server which version of HTTP it has.
         has_http1 = data.startswith(b"HTTP/")
-        if route.http == "2" and not has_http1:
+        if route.http == "3":
+            responses = [wire.read_http3(data, RESPONSE in connection.ended, needs_trailers=route.protocol == "grpc")]
+        elif route.http == "2" and not has_http1:
             responses = [response for _, response in sorted(wire.read_http2(data).items())]
         elif route.http == "1.1" and has_http1 and is_called(case, bytes(connection.forwarded[REQUEST])):
             responses = wire.read_http1(data)
         else:
             responses = []
-        result += [wire.read(route.protocol, route.method.is_unary, response) for response in responses]
+        for response in responses:
+            result.append(wire.read(route.protocol, route.method.is_unary, response))
+            result[-1].is_certain = is_certain(case, outcome, connection)
     return result
+
+
+def is_certain(case: Case, outcome: Outcome, connection: Connection) -> bool:
+    """Whether the client has received what was forwarded: not if it has closed the connection of QUIC because of a concurrent stream."""
+    if case.route.transport != "quic" or CONCURRENT[case.route.mode] == 1 or case.fault.kind != "half":
+        return True
+    return connection.faulted or not any(each.faulted and each.carrier == connection.carrier for each in outcome.connections)
 
 
 def is_called(case: Case, request: bytes) -> bool:
@@ -60,7 +76,10 @@ def requests(case: Case, outcome: Outcome) -> int:
     count = 0
     for connection in outcome.connections:
         data = bytes(connection.forwarded[REQUEST])
-        if data.startswith(b"PRI "):
+        if case.route.http == "3":
+            # Each stream has one.
+            count += bool(data)
+        elif data.startswith(b"PRI "):
             count += sum(kind == wire.HEADERS for _, kind, *_ in wire.frames(data, PREFACE_BYTES))
         else:
             count += data.count(b"POST /")

@@ -4,22 +4,15 @@ With a context of TLS, clients use TLS and the server does not: the byte is one 
 """
 
 import asyncio
+import contextlib
 import socket
 import ssl
-import struct
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from raw_http2 import VIOLATIONS
 
 from . import wire
-from .stream import SecureStream, Stream
-
-# The pause of a delay and of a duplicate: long enough that the receiver reads what came before.
-DELAY_SECONDS = 0.02
-
-# How long a reset waits for the client to read what was forwarded before.
-READ_SECONDS = 2.0
+from .stream import DELAY_SECONDS, SecureStream, Stream
 
 REQUEST, RESPONSE = "request", "response"
 
@@ -40,6 +33,11 @@ class Fault:
         flip       the next byte is changed by an exclusive or with `mask`
         twice      the next `length` bytes come twice
         violate    what HTTP/2 forbids, by its name in VIOLATIONS; then as `stall`. It is sent after the frame at the offset
+        lose, repeat, spoil   of QUIC: `length` datagrams of this direction after the first `offset` do not arrive, arrive twice, or are
+                   changed
+
+    Over HTTP/3, the bytes are those of the stream of a request: `close` closes its connection, `half` ends this direction of the stream,
+    and `reset` resets the stream.
 
     With `of_content`, only bytes of content count, of HTTP/2: peers send settings and windows when they like.
     """
@@ -54,7 +52,7 @@ class Fault:
 
     def __str__(self) -> str:
         extra = {
-            "drop": f"+{self.length}", "twice": f"+{self.length}", "flip": f"^{self.mask:#04x}", "violate": f"+{self.violation}",
+            **dict.fromkeys(("drop", "twice", *DATAGRAMS), f"+{self.length}"), "flip": f"^{self.mask:#04x}", "violate": f"+{self.violation}",
         }.get(self.kind, "")  # fmt: skip
         return f"{self.kind}@{self.direction}:{self.offset}{extra}"
 
@@ -64,6 +62,8 @@ NO_FAULT = Fault("none")
 ENDINGS = ("close", "half", "reset", "stall", "violate")
 # Those that change bytes.
 CHANGES = ("drop", "flip", "twice")
+# Those of datagrams, which QUIC repairs.
+DATAGRAMS = ("lose", "repeat", "spoil")
 
 
 class Ended(Exception):
@@ -72,15 +72,21 @@ class Ended(Exception):
 
 @dataclass
 class Connection:
-    """What passed through one connection."""
+    """What passed through one connection of TCP, or one stream of QUIC."""
 
+    # The number of the connection. Streams of one connection have the same.
+    carrier: int
     forwarded: dict[str, bytearray] = field(default_factory=lambda: {REQUEST: bytearray(), RESPONSE: bytearray()})
+    # The directions whose end was forwarded.
+    ended: set[str] = field(default_factory=set)
     # Whether the fault was made.
     faulted: bool = False
 
 
 class Proxy:
     """Forwards connections to a port. The first `connections` of them have the fault."""
+
+    accepting: asyncio.Task | None = None
 
     def __init__(
         self, port: int, fault: Fault, connections: int = 1, context: ssl.SSLContext | None = None
@@ -97,9 +103,8 @@ class Proxy:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for task in list(self.tasks):
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+        self.accepting = None
+        await self.end_all()
         self.listener.close()
 
     async def end_all(self) -> None:
@@ -124,11 +129,10 @@ class Proxy:
         while True:
             client, _ = await loop.sock_accept(self.listener)
             fault = self.fault if len(self.connections) < self.limit else NO_FAULT
-            self.connections.append(Connection())
+            self.connections.append(Connection(len(self.connections)))
             self.start(self.handle(client, self.connections[-1], fault))
 
     async def handle(self, client: socket.socket, connection: Connection, fault: Fault) -> None:
-        loop = asyncio.get_running_loop()
         with client, socket.socket() as server:
             near, far = SecureStream(client, self.context) if self.context else Stream(client), Stream(server)
             if isinstance(near, SecureStream):
@@ -136,14 +140,17 @@ class Proxy:
                     await near.accept()
                 except OSError:
                     return
-            await loop.sock_connect(server, ("127.0.0.1", self.upstream_port))
-            pipes = [Pipe(near, far, REQUEST, connection, fault), Pipe(far, near, RESPONSE, connection, fault)]
-            tasks = [self.start(pipe.run()) for pipe in pipes]
-            results = await asyncio.gather(*(self.until_reset(task, tasks) for task in tasks))
-            if any(results):
-                for end in (client, server):
-                    end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            await asyncio.get_running_loop().sock_connect(server, ("127.0.0.1", self.upstream_port))
+            await self.forward(near, far, connection, fault)
 
+    async def forward(self, near: Stream, far: Stream, connection: Connection, fault: Fault) -> None:
+        """Forward both directions between a client and a server."""
+        pipes = [Pipe(near, far, REQUEST, connection, fault), Pipe(far, near, RESPONSE, connection, fault)]
+        tasks = [self.start(pipe.run()) for pipe in pipes]
+        results = await asyncio.gather(*(self.until_reset(task, tasks) for task in tasks))
+        if any(results):
+            for end in (near, far):
+                end.reset()
 
     async def until_reset(self, task: asyncio.Task, all_tasks: list[asyncio.Task]) -> bool:
         """Wait for a direction; a reset ends both. Returns whether it was reset."""
@@ -188,7 +195,7 @@ class Pipe:
                 # The peer reset its side: so is the other.
                 raise Reset from None
             if not data:
-                self.sink.end_output()
+                await self.end_output()
                 return
             start = self.received
             self.received += len(data)
@@ -221,12 +228,14 @@ class Pipe:
         self.connection.faulted = True
         if kind == "reset":
             for end in (self.sink, self.source):
-                await read_by_peer(end.socket)
+                await end.drain()
             raise Reset
-        if kind in ("close", "half"):
-            self.sink.end_output()
         if kind == "close":
-            self.source.end_output()
+            for end in (self.sink, self.source):
+                with contextlib.suppress(OSError):
+                    await end.close()
+        if kind == "half":
+            await self.end_output()
         if kind == "violate":
             # Not recorded: no part of a response.
             try:
@@ -236,6 +245,14 @@ class Pipe:
         if kind != "delay" and kind != "trickle":
             await self.discard()
         await asyncio.sleep(DELAY_SECONDS)
+
+    async def end_output(self) -> None:
+        """End this direction, unless the peer has ended it. Recorded first, as what is forwarded."""
+        self.connection.ended.add(self.direction)
+        try:
+            await self.sink.end_output()
+        except OSError:
+            self.connection.ended.remove(self.direction)
 
     async def discard(self) -> None:
         """Receive without forwarding, so that the source is not blocked and its end is no reset."""
@@ -281,23 +298,3 @@ class Pipe:
             del forwarded[-len(data) :]
             # A close has ended this direction too.
             raise Ended if self.connection.faulted and self.fault.kind == "close" else Reset from None
-
-
-async def read_by_peer(sink: socket.socket) -> bool:
-    """Wait until the peer of a socket on this machine has read all that was sent to it."""
-    try:
-        peer, own = sink.getpeername()[1], sink.getsockname()[1]
-    except OSError:
-        return False
-    line = f" 0100007F:{peer:04X} 0100007F:{own:04X} "
-    deadline = asyncio.get_running_loop().time() + READ_SECONDS
-    while asyncio.get_running_loop().time() < deadline:
-        entries = [entry for entry in Path("/proc/net/tcp").read_text().splitlines() if line in entry]
-        if not entries:
-            return False
-        if int(entries[0].split()[4].split(":")[1], 16) == 0:
-            # The process has read the bytes; a moment later it has handled them.
-            await asyncio.sleep(DELAY_SECONDS)
-            return True
-        await asyncio.sleep(0.002)
-    return False

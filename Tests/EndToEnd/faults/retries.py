@@ -32,6 +32,8 @@ def has_begun(case: Case, outcome: Outcome, answer: Answer) -> bool | None:
     route = case.route
     if not answer.has_begun:
         return False
+    if not answer.is_certain:
+        return None
     if route.protocol == "grpc" or (route.protocol == "connect" and route.method.is_unary):
         return True
     if answer.messages:
@@ -41,7 +43,7 @@ def has_begun(case: Case, outcome: Outcome, answer: Answer) -> bool | None:
 
 def begun(case: Case, outcome: Outcome) -> list[bool | None]:
     """Of the responses that are lost in part, whether they have begun."""
-    lost = [answer for answer in answers(case, outcome.first) if not answer.is_complete]
+    lost = [answer for answer in answers(case, outcome.carrier) if not answer.is_complete or not answer.is_certain]
     return [has_begun(case, outcome, answer) for answer in lost]
 
 

@@ -3,8 +3,16 @@
 import asyncio
 import socket
 import ssl
+import struct
+from pathlib import Path
 
 RECEIVED_BYTES = 1 << 16
+
+# A pause that is long enough for the receiver to read and handle what came before.
+DELAY_SECONDS = 0.02
+
+# How long a reset waits for the client to read what was forwarded before.
+READ_SECONDS = 2.0
 
 
 class Stream:
@@ -23,12 +31,21 @@ class Stream:
         """Raises OSError."""
         await asyncio.get_running_loop().sock_sendall(self.socket, data)
 
-    def end_output(self) -> None:
-        """Send FIN, unless the peer has ended the connection. TLS does not announce it, as when a server exits."""
-        try:
-            self.socket.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+    async def end_output(self) -> None:
+        """Send FIN. TLS does not announce it, as when a server exits. Raises OSError if the peer has ended the connection."""
+        self.socket.shutdown(socket.SHUT_WR)
+
+    # A connection ends when both sides have sent FIN.
+    close = end_output
+
+    async def drain(self) -> None:
+        """Wait until the peer has read all that was sent to it, and a moment longer, until it has handled it."""
+        if await read_by_peer(self.socket):
+            await asyncio.sleep(DELAY_SECONDS)
+
+    def reset(self) -> None:
+        """Send RST instead of FIN when the socket is closed."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 
 class SecureStream(Stream):
@@ -72,3 +89,21 @@ class SecureStream(Stream):
     async def flush(self) -> None:
         async with self.sending:
             await super().send(self.outgoing.read())
+
+
+async def read_by_peer(sink: socket.socket) -> bool:
+    """Wait until the peer of a socket on this machine has read all that was sent to it."""
+    try:
+        peer, own = sink.getpeername()[1], sink.getsockname()[1]
+    except OSError:
+        return False
+    line = f" 0100007F:{peer:04X} 0100007F:{own:04X} "
+    deadline = asyncio.get_running_loop().time() + READ_SECONDS
+    while asyncio.get_running_loop().time() < deadline:
+        entries = [entry for entry in Path("/proc/net/tcp").read_text().splitlines() if line in entry]
+        if not entries:
+            return False
+        if int(entries[0].split()[4].split(":")[1], 16) == 0:
+            return True
+        await asyncio.sleep(0.002)
+    return False

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 DATA, HEADERS, RST_STREAM, CONTINUATION = 0, 1, 3, 9
 END_STREAM, END_HEADERS, PADDED = 1, 4, 8
 
+# What a server may not send on the stream of a request over HTTP/3: CANCEL_PUSH, SETTINGS, GOAWAY and MAX_PUSH_ID, which belong to other
+# streams, frames of HTTP/2 (RFC 9114, sections 7.2 and 7.2.8), and PUSH_PROMISE, which libcurl does not allow.
+FORBIDDEN = {2, 3, 4, 5, 6, 7, 8, 9, 13}
+
 # Lines of HTTP/1.1. libcurl accepts several CR at the end of a line.
 # libcurl takes a line that begins with CR, which no server sends, for the end of the head.
 HEAD_END, LINE_END = re.compile(rb"\r*\n(\r[^\n]*)?\n"), re.compile(rb"\r*\n")
@@ -41,6 +45,8 @@ class Answer:
     lacks_only_end: bool = False
     # Whether its headers arrived.
     has_begun: bool = False
+    # Whether the client has received all of it that was forwarded. Another stream of its connection may have ended that.
+    is_certain: bool = True
     is_broken: bool = False
 
     @property
@@ -94,6 +100,50 @@ def read_http2(data: bytes) -> dict[int, Response]:
         if kind == RST_STREAM and is_whole and not response.has_ended:
             response.is_broken = True
     return responses
+
+
+def integer(data: bytes, position: int) -> tuple[int, int] | None:
+    """An integer of QUIC (RFC 9000, section 16) and the position after it; None if it is not whole."""
+    size = 1 << (data[position] >> 6) if position < len(data) else 9
+    if position + size > len(data):
+        return None
+    return int.from_bytes(data[position : position + size], "big") & ((1 << 8 * size - 2) - 1), position + size
+
+
+def http3_frames(data: bytes):
+    """The frames of the stream of a request, and the last part of one: (offset, type, offset of the payload, payload, is whole)."""
+    position = 0
+    while (kind := integer(data, position)) and (length := integer(data, kind[1])):
+        start, end = length[1], length[1] + length[0]
+        payload = data[start:end]
+        yield position, kind[0], start, payload, len(payload) == length[0]
+        position = end
+
+
+def read_http3(data: bytes, has_ended: bool, needs_trailers: bool) -> Response:
+    """The response in the bytes of a stream, whose end was forwarded or not. Of gRPC, only trailers complete it."""
+    response, position, blocks = Response(), 0, 0
+    for _, kind, start, payload, is_whole in http3_frames(data):
+        position = start + len(payload)
+        if kind == DATA:
+            response.body += payload
+        if kind == HEADERS and is_whole:
+            response.has_head = True
+            blocks += 1
+        if kind in FORBIDDEN:
+            response.is_broken = True
+            return response
+        if not is_whole:
+            response.is_broken = has_ended
+            return response
+        if blocks > 1:
+            # Nothing but the end of the stream may follow trailers.
+            response.has_ended = True
+            return response
+    # The head of a frame may be incomplete, or there may be no frame.
+    response.is_broken = has_ended and (position < len(data) or not response.has_head)
+    response.has_ended = has_ended and not response.is_broken and not needs_trailers
+    return response
 
 
 def read_http1(data: bytes) -> list[Response]:

@@ -7,7 +7,7 @@ pytest.register_assert_rewrite("harness.program")
 
 from harness.calls import Caller
 from harness.files import build_plugin, write
-from harness.program import HTTP3Rpcurl, Process, Result, Rpcurl, messages, names, pkg_config_of_sources, shown_on, wait_until
+from harness.program import Process, Result, Rpcurl, http3_rpcurl, messages, names, pkg_config_of_sources, shown_on, wait_until
 from harness.proxy import Proxy
 from harness.servers import (
     STARTS_WITHOUT_TLS, QuietHandler, RawServer, Server, announced_address, closed_port, first_line, http_server, pump, relay, silent,

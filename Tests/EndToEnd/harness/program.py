@@ -232,6 +232,14 @@ class HTTP3Rpcurl(Rpcurl):
         return super().environment({"RPCURL_LIBCURL": str(HTTP3_LIBCURL)} | (extra or {}))
 
 
+def http3_rpcurl(home: Path) -> Rpcurl | None:
+    """rpcurl with its own libcurl if that has HTTP/3, or with HTTP3_LIBCURL; None without either."""
+    rpcurl = Rpcurl(home)
+    if "3" in rpcurl("version", "--format", "json").json()["libcurl"]["httpVersions"]:
+        return rpcurl
+    return HTTP3Rpcurl(home) if HTTP3_LIBCURL.exists() else None
+
+
 def messages(done: subprocess.CompletedProcess[str]) -> list[Any]:
     """The messages that a program has printed, as JSON values one after the other."""
     assert done.returncode == 0, done.stderr
