@@ -86,8 +86,8 @@ PLOT_PACKAGES   := etcd-server nghttp2-client
 
 # Where libcurl's headers are, if not where every compiler looks.
 SWIFT_FLAGS := $(patsubst %,-Xcc %,$(filter-out -I/usr/include%,$(shell pkg-config --cflags-only-I libcurl 2>/dev/null)))
-# For the builds of the unit tests. CI omits the debug information, which takes a sixth of their time, and the index for editors, a tenth.
-TEST_FLAGS := $(SWIFT_FLAGS) $(if $(RPCURL_STRICT),-debug-info-format none --disable-index-store)
+# For the builds of the unit tests. CI omits the debug information, which takes a sixth of their time.
+TEST_FLAGS := $(SWIFT_FLAGS) $(if $(RPCURL_STRICT),-debug-info-format none)
 # Prints what fails, not what passes.
 FAILURES := --quiet --disable-xctest
 # The directory of the built-in libcurl; empty if the program uses the system's. Known once libcurl is built.
