@@ -2,7 +2,12 @@
 
 import itertools
 import json
+import os
+import queue
+import signal
+import socket
 import struct
+import subprocess
 
 import pytest
 
@@ -99,6 +104,54 @@ def test_messages_before_the_connection_is_closed_are_printed(demo, raw_server):
     result = demo("--max-time", "25", "-d", "{}", f"http://{server.address}/{COUNT}")
     assert result.code != 0
     assert numbers(result.out) == expected
+
+
+# A round of the loop is late after 50 ms, and leaves what it has received for the next one.
+LATE_CLOCK = """
+#include <time.h>
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  static long milliseconds;
+  milliseconds += 10;
+  *time = (struct timespec){1000000 + milliseconds / 1000, milliseconds % 1000 * 1000000};
+  return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def late_clock(tmp_path_factory):
+    """The environment of a program for which 10 ms pass between two looks at the clock."""
+    folder = tmp_path_factory.mktemp("clock")
+    (folder / "clock.c").write_text(LATE_CLOCK)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "clock.so", folder / "clock.c"], check=True)
+    return {"LD_PRELOAD": str(folder / "clock.so")}
+
+
+@pytest.mark.usefixtures("keeps_early_responses")
+@pytest.mark.parametrize("size", [20, 2000])
+@pytest.mark.parametrize("end", ["closed", "reset"])
+def test_late_messages_before_an_end_are_printed(demo, raw_server, late_clock, size, end):
+    """What has arrived together with the end, while the program was stopped, is printed before the error."""
+    expected = list(range(1, 11))
+    body = b"".join(message(number, size) for number in expected)
+    programs = queue.Queue()
+
+    def respond(stream):
+        process = programs.get()
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        stream.connection.sendall(head() + frames(body, [size]))
+        if end == "reset":
+            stream.frame(RST_STREAM, payload=struct.pack(">I", CANCEL))
+        else:
+            stream.connection.shutdown(socket.SHUT_WR)
+        process.send_signal(signal.SIGCONT)
+
+    server = raw_server(raw_http2.handler(respond))
+    with demo.start("--max-time", "1h", "-d", "{}", f"http://{server.address}/{COUNT}", env=late_clock) as process:
+        programs.put(process)
+        assert numbers(process.stdout.read()) == expected
+        assert process.wait() != 0
 
 
 def test_frames_of_two_streams_alternate(demo, raw_server):
