@@ -261,8 +261,8 @@ def test_log_is_read_by_hdrhistogram(load, address, tmp_path):
     read = reader.HistogramLogReader(str(tmp_path / "load.hlog"), into).get_next_interval_histogram()
     assert read.get_total_count() == 200
     for percentile in (50, 90, 99):
-        assert read.get_value_at_percentile(percentile) / 1e6 == pytest.approx(
-            report["latency_ms"][f"p{percentile}"], abs=0.001)  # fmt: skip
+        # The log has the end of a class where the report has the longest latency.
+        assert read.get_value_at_percentile(percentile) / 1e6 == rounded(report["latency_ms"][f"p{percentile}"])
 
 
 def test_failed_connections_are_errors(load):
