@@ -334,17 +334,17 @@ class TwoAddresses:
         first = socket.create_server(("127.0.0.1", 0))
         self.port = first.getsockname()[1]
         self.listeners = [first, socket.create_server(("127.0.0.2", self.port))]
-        for listener in self.listeners:
-            threading.Thread(target=self.accept, args=(listener,), daemon=True).start()
+        # A listener may be closed before its thread begins.
+        for listener, clients in zip(self.listeners, self.connections.values()):
+            threading.Thread(target=self.accept, args=(listener, clients), daemon=True).start()
 
-    def accept(self, listener):
-        address = listener.getsockname()[0]
+    def accept(self, listener, clients):
         while True:
             try:
                 client, _ = listener.accept()
             except OSError:
                 return
-            self.connections[address].append(client)
+            clients.append(client)
             threading.Thread(target=self.serve, args=(client,), daemon=True).start()
 
     def serve(self, client):
