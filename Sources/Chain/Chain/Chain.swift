@@ -186,8 +186,8 @@ package final class Chain: ResponseReceiver {
   /// The transport, if a request message would reach it at once and unchanged: no interceptor wants messages, no value
   /// waits, and any number of messages may follow.
   private var nextReceiverOfRequests: (any ChainTransport)? {
-    guard facts.kind.clientStreams, outbound.messageCount == 0, outbound.waitingCount == 0, isIdle,
-      !progress.isRequestGiven, case .open(.transport(let transport)) = progress.downstream
+    guard facts.kind.clientStreams, outbound.letsMessagesThrough, isIdle, !progress.isRequestGiven,
+      case .open(.transport(let transport)) = progress.downstream
     else { return nil }
     return transport
   }
@@ -266,8 +266,7 @@ package final class Chain: ResponseReceiver {
   /// Whether a response message would leave the chain at once and unchanged: no interceptor wants messages, and no
   /// value waits.
   private var letsResponsesThrough: Bool {
-    inbound.messageCount == 0 && inbound.waitingCount == 0 && !isPumping
-      && agenda.isEmpty && progress.downstream.isOpen
+    inbound.letsMessagesThrough && !isPumping && agenda.isEmpty && progress.downstream.isOpen
   }
 
   // MARK: - From the owner

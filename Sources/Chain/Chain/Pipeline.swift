@@ -31,6 +31,9 @@ final class Pipeline {
 
   init(isOutbound: Bool) { step = isOutbound ? 1 : -1 }
 
+  /// Whether a message passes at once and unchanged: no node wants messages, and no value waits.
+  var letsMessagesThrough: Bool { messageCount == 0 && waitingCount == 0 }
+
   /// The position at which a value enters.
   var first: Int { step > 0 ? 0 : nodes.count - 1 }
 
