@@ -21,8 +21,9 @@ package struct SystemThread: Sendable {
         return nil
       }, start.toOpaque())
     guard number == 0 else { return }
+    let error = SystemError.last
     start.release()
-    throw .last
+    throw error
   }
 
   /// Waits until the thread has ended.
