@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import functools
 import json
 
@@ -158,22 +159,28 @@ class Steps(h3.Protocol):
             await self.ping()
 
 
+@contextlib.asynccontextmanager
+async def serving(certificates, steps, is_early=False):
+    """A server with these steps, and its port."""
+    server = await serve(
+        "127.0.0.1", 0, configuration=h3.configuration(certificates),
+        create_protocol=functools.partial(Steps, steps=steps, is_early=is_early),
+    )  # fmt: skip
+    try:
+        yield server, server._transport.get_extra_info("sockname")[1]
+    finally:
+        server.close()
+
+
 @pytest.fixture
 def respond(certificates):
     """Makes a call to a server with these steps; returns the result."""
 
     def run(call, steps, *options, is_early=False, method="Hello"):
         async def exchange():
-            server = await serve(
-                "127.0.0.1", 0, configuration=h3.configuration(certificates),
-                create_protocol=functools.partial(Steps, steps=steps, is_early=is_early),
-            )  # fmt: skip
-            port = server._transport.get_extra_info("sockname")[1]
-            url = f"https://127.0.0.1:{port}/{SERVICE}/{method}"
-            try:
+            async with serving(certificates, steps, is_early) as (_, port):
+                url = f"https://127.0.0.1:{port}/{SERVICE}/{method}"
                 return await asyncio.to_thread(call, "--http3", "--cacert", certificates / "ca.pem", *options, url)
-            finally:
-                server.close()
 
         return asyncio.run(exchange())
 
@@ -288,19 +295,14 @@ def test_connection_that_the_server_closes_between_two_calls(http3_rpcurl, optio
     steps = [*GRPC, *steps_of_trailers((b"grpc-status", b"0")), END]
 
     async def exchange():
-        server = await serve(
-            "127.0.0.1", 0, configuration=h3.configuration(certificates),
-            create_protocol=functools.partial(Steps, steps=steps, is_early=False),
-        )  # fmt: skip
-        port = server._transport.get_extra_info("sockname")[1]
-        with http3_rpcurl.start("session", *options, *PACED, f"https://127.0.0.1:{port}") as process:
-            for _ in range(2):
-                process.stdin.write(b'call Hello {}\nset end = "end"\nprint $end\n')
-                assert await asyncio.to_thread(process.stdout.readline) == b'{"message":"Ada"}\n'
-                assert await asyncio.to_thread(process.stdout.readline) == b'"end"\n'
-                for protocol in set(server._protocols.values()):
-                    protocol.close(NO_ERROR)
-        server.close()
+        async with serving(certificates, steps) as (server, port):
+            with http3_rpcurl.start("session", *options, *PACED, f"https://127.0.0.1:{port}") as process:
+                for _ in range(2):
+                    process.stdin.write(b'call Hello {}\nset end = "end"\nprint $end\n')
+                    assert await asyncio.to_thread(process.stdout.readline) == b'{"message":"Ada"}\n'
+                    assert await asyncio.to_thread(process.stdout.readline) == b'"end"\n'
+                    for protocol in set(server._protocols.values()):
+                        protocol.close(NO_ERROR)
 
     asyncio.run(exchange())
 
