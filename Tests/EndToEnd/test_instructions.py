@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from harness import GENERATED, PATIENCE_SECONDS, RPCURL, Rpcurl
+from harness import GENERATED, PATIENCE_SECONDS, RPCURL, Rpcurl, build_clock
 from raw_http2 import ACK, DATA, END_HEADERS, END_STREAM, HEADERS, OK, RESPONSE, SETTINGS, STATUS_OK, Stream, frame, header_block
 from raw_http2 import read_exactly, read_frame
 
@@ -27,15 +27,6 @@ COUNTS = Path(__file__).with_name("instructions.json")
 TOLERANCE = 0.01
 HELLO = ("-d", '{"name":"Ada"}', "demo.v1.Demo/Hello")
 MESSAGES = 2000
-# valgrind makes calls slow, which the program would warn of.
-CLOCK = """
-#include <time.h>
-int clock_gettime(clockid_t clock, struct timespec *time) {
-  static long microseconds;
-  *time = (struct timespec){1000000 + ++microseconds / 1000000, microseconds % 1000000 * 1000};
-  return 0;
-}
-"""
 
 
 def grpc(response: bytes) -> Callable[[socket.socket], None]:
@@ -112,8 +103,8 @@ def folder() -> Iterator[Path]:
 
 
 def prepare(folder: Path) -> None:
-    (folder / "clock.c").write_text(CLOCK)
-    run("cc", "-O2", "-shared", "-fPIC", "-o", str(folder / "clock.so"), str(folder / "clock.c"))
+    # valgrind makes calls slow, which the program would warn of.
+    build_clock(folder, 1)
     # valgrind 3.19 finds the debug information beside the program, and cannot read it.
     shutil.copy(STRIPPED, folder / "rpcurl")
     shutil.copy(GENERATED / "demo.binpb", folder)

@@ -7,11 +7,11 @@ import queue
 import signal
 import socket
 import struct
-import subprocess
 
 import pytest
 
 import raw_http2
+from harness import build_clock
 from raw_http2 import CANCEL, DATA, END_HEADERS, HEADERS, OK, RST_STREAM, STATUS_OK, frame, header_block
 
 COUNT = "demo.v1.Demo/Count"
@@ -106,25 +106,10 @@ def test_messages_before_the_connection_is_closed_are_printed(demo, raw_server):
     assert numbers(result.out) == expected
 
 
-# A round of the loop is late after 50 ms, and leaves what it has received for the next one.
-LATE_CLOCK = """
-#include <time.h>
-int clock_gettime(clockid_t clock, struct timespec *time) {
-  static long milliseconds;
-  milliseconds += 10;
-  *time = (struct timespec){1000000 + milliseconds / 1000, milliseconds % 1000 * 1000000};
-  return 0;
-}
-"""
-
-
 @pytest.fixture(scope="module")
 def late_clock(tmp_path_factory):
-    """The environment of a program for which 10 ms pass between two looks at the clock."""
-    folder = tmp_path_factory.mktemp("clock")
-    (folder / "clock.c").write_text(LATE_CLOCK)
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "clock.so", folder / "clock.c"], check=True)
-    return {"LD_PRELOAD": str(folder / "clock.so")}
+    """The environment of a program whose rounds are late: after 50 ms, which five looks at the clock take."""
+    return {"LD_PRELOAD": str(build_clock(tmp_path_factory.mktemp("clock"), 10_000))}
 
 
 @pytest.mark.usefixtures("keeps_early_responses")

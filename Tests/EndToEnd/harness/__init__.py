@@ -6,7 +6,7 @@ import pytest
 pytest.register_assert_rewrite("harness.program")
 
 from harness.calls import Caller
-from harness.files import build_plugin, write
+from harness.files import build_clock, build_plugin, write
 from harness.program import Process, Result, Rpcurl, http3_rpcurl, messages, names, pkg_config_of_sources, shown_on, wait_until
 from harness.proxy import Proxy
 from harness.servers import (
