@@ -257,11 +257,9 @@ final class ProxiedCalls {
       try method
       ?? OpaqueMethod.descriptor(
         of: key.method, key.kind, hasNoSideEffects: key.isGET)
-    var plan = try CallPlan(
+    let plan = try CallPlan(
       options, settings.with(protocolName, key.codec, key.compression, usesGET: key.isGET),
-      (schema.pool, known), reflection: nil, sharesConnection: true)
-    if let version = key.httpVersion { plan.connection.httpVersion = version }
-    plan.chain = chain
+      (schema.pool, known), reflection: nil, chain, httpVersion: key.httpVersion, sharesConnection: true)
     var call = try plan.request(
       log: console.log(showingDebug: settings.verbosity > 1), onFinding: { _ in }, nil)
     call.isOpaque = method == nil

@@ -575,6 +575,13 @@ def test_secrets_are_not_shown(rpcurl, grpc_server):
     assert "auth,bearer=[redacted]" in result.out
 
 
+def test_secrets_of_an_open_stream_are_not_shown_after_a_change_of_the_output(rpcurl, grpc_server):
+    headers = ["header authorization: Bearer hunter2", "header demo-trailer: note=hunter2"]
+    lines = [*headers, "open Chat", "{}", "receive", "verbose 1", "close", "wait"]
+    result = run(rpcurl, grpc_server.url, lines=lines)
+    assert "< note: [redacted]\n" in result.err and "hunter2" not in result.err
+
+
 def test_options_of_the_command_line_and_of_a_file(rpcurl, grpc_server, tmp_path):
     config = write(tmp_path / "config", f"target {grpc_server.url}\n--header x-config: yes\n--max-time 9\n")
     result = run(rpcurl, "--config", config, "-H", "x-line: too", "-v", lines=["header", "deadline", "verbose off", 'call Hello {"name":"Ada"}'])

@@ -170,7 +170,8 @@ extension Session {
     }
     if number != nil {
       output.mark = { [weak self, weak stream] in
-        guard let self, let stream, streams.open.count > 1 || foreground != nil, stream.plan.format != .events
+        guard let self, let stream, streams.open.count > 1 || foreground != nil,
+          stream.printer.settings.format != .events
         else { return "" }
         return prefix(of: stream)
       }
@@ -268,7 +269,7 @@ extension Session {
   }
 
   private func encode(_ message: Input, _ stream: SessionStream, _ call: Call) throws(Failure) -> Payload {
-    var form = stream.plan.requestForm
+    var form = stream.form
     // Its values are inserted already.
     form.expansion = nil
     form.isExpanded = message.mayBeSecret

@@ -185,10 +185,8 @@ extension Session {
     let server = try server()
     let found = try schema.method(Self.methodName(text), options, server: server)
     let name = MethodName(service: found.1.service, method: found.1.name)
-    var plan = try CallPlan(
-      options, settings(for: name, output, options), found, reflection: server, sharesConnection: true,
-      idles: true)
-    plan.chain = chain.source
-    return plan
+    return try CallPlan(
+      options, settings(for: name, output, options), found, reflection: server, chain.source,
+      sharesConnection: true, idles: true)
   }
 }

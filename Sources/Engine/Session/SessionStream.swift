@@ -9,7 +9,9 @@ import RPCurlProtocols
 package final class SessionStream {
   /// The number of the stream; nil for a call that the prompt waits for.
   package let number: Int?
-  package private(set) var plan: CallPlan
+  package let plan: CallPlan
+  /// How request data is read now.
+  package private(set) var form: RequestForm
   package let printer: CallPrinter
   /// The file and line of the script that opened it.
   package let place: SessionPlace?
@@ -45,7 +47,7 @@ package final class SessionStream {
     _ plan: CallPlan, number: Int?, place: SessionPlace?, _ printer: CallPrinter,
     onResponse: @escaping (SessionStream, SessionMessage) -> Void
   ) {
-    self.plan = plan
+    (self.plan, form) = (plan, plan.requestForm)
     self.number = number
     self.place = place
     self.printer = printer
@@ -152,8 +154,8 @@ package final class SessionStream {
 
   /// Uses the settings of the output and of request data from now on.
   package func show(as settings: CallSettings) {
-    plan.adoptOutput(of: settings)
-    printer.show(as: settings)
+    form = settings.requestForm
+    printer.show(as: settings.output)
   }
 
   /// Whether the call has ended and its output is complete.

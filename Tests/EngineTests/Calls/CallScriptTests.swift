@@ -25,7 +25,8 @@ struct CallScriptTests {
       ArgumentSources(environment: { environment[$0] }, secrets: SecretPrompt()))
     let pool = try ShopSchema.pool()
     let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))
-    var plan = try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
+    let plan = try CallPlan(
+      arguments, settings, (pool, found), reflection: nil, ChainSource(), sharesConnection: false)
     if program.readsData(arguments) {
       var form = settings.requestForm
       form.edits = try FieldEdit.read(arguments.edits, nil, waitLimit: nil)

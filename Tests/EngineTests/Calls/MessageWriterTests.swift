@@ -12,7 +12,7 @@ struct MessageWriterTests {
     -> String
   {
     let plan = try CallPlan.ofOrders(method, options)
-    let writer = MessageWriter(plan, isTerminal: false)
+    let writer = MessageWriter(plan, plan.output, isTerminal: false)
     var wire = OutputBuffer()
     var typed = OutputBuffer()
     for text in messages {

@@ -13,6 +13,7 @@ extension CallPlan {
       arguments, arguments.tls, isTerminal: false,
       ArgumentSources(environment: { _ in nil }, secrets: SecretPrompt()))
     let found = try #require(try pool.service(named: "shop.Orders")?.method(named: method))
-    return try CallPlan(arguments, settings, (pool, found), reflection: nil, sharesConnection: false)
+    return try CallPlan(
+      arguments, settings, (pool, found), reflection: nil, ChainSource(), sharesConnection: false)
   }
 }

@@ -9,30 +9,62 @@ import RPCurlTransport
 
 /// Everything that a call needs, resolved from the options. The command only executes it.
 @dynamicMemberLookup
-package struct CallPlan {
+package final class CallPlan {
   /// The settings that do not depend on the schema. Their members are also members of the plan.
-  package private(set) var settings: CallSettings
+  package let settings: CallSettings
   package let method: MethodDescriptor
   /// The full name of the method. The name in the settings may lack the package or the service.
   package let name: MethodName
   package let pool: DescriptorPool
-  package var connection: ConnectionOptions
-  package var chain = ChainSource()
+  package let connection: ConnectionOptions
+  package let chain: ChainSource
   /// The messages of `-d`. A session sends its own.
-  package var sources: [RequestSource] = []
+  package internal(set) var sources: [RequestSource] = []
   package let batch: BatchPlan?
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter?
   /// The server as a source of types that the schema lacks; nil if reflection is off.
   package let reflection: ReflectionSource?
 
-  package subscript<Value>(dynamicMember member: KeyPath<CallSettings, Value>) -> Value {
-    settings[keyPath: member]
+  /// Resolves what depends on the method, except the messages.
+  ///
+  /// - Parameters:
+  ///   - options: The options of the call.
+  ///   - settings: The settings that do not depend on the schema.
+  ///   - found: The method and its pool.
+  ///   - reflection: The server as a source of types that the schema lacks.
+  ///   - chain: The interceptors.
+  ///   - batch: The plan of the batch; nil for a single call.
+  ///   - httpVersion: The HTTP version; nil for that of the options.
+  ///   - sharesConnection: Whether other calls may use the same connection at the same time.
+  ///   - idles: Whether no other call may follow for a long time.
+  package init(
+    _ options: Invocation, _ settings: CallSettings,
+    _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
+    _ chain: ChainSource, batch: BatchPlan? = nil, httpVersion: ConnectionOptions.HTTPVersion? = nil,
+    sharesConnection: Bool,
+    idles: Bool = false
+  ) throws {
+    (pool, method) = found
+    name = MethodName(service: method.service, method: method.name)
+    (self.reflection, self.chain) = (reflection, chain)
+    var connection = settings.baseConnection
+    connection.httpVersion =
+      try httpVersion
+      ?? ConnectionPlan.httpVersion(options, settings.target, settings.protocolName, method.kind)
+    connection.sharesConnection = sharesConnection
+    // Further connections for each failed call of a batch would be a load on the server.
+    if batch != nil { connection.diagnosisTime = .zero }
+    connection.closesWhenGivenUp = idles
+    (self.connection, self.batch, self.settings) = (connection, batch, settings)
+    filter = try Self.filter(settings.filter, found, reflection)
+    if settings.wire.usesGET { try Self.checkGET(settings.protocolName, method) }
   }
 
-  /// Takes the settings of the output and of request data from others; the call itself does not change.
-  package mutating func adoptOutput(of other: CallSettings) {
-    settings.adoptOutput(of: other)
+  /// Inlined, so that a member is read without a copy of the others.
+  @inline(__always)
+  package subscript<Value>(dynamicMember member: KeyPath<CallSettings, Value>) -> Value {
+    settings[keyPath: member]
   }
 
   /// The request to the client.
@@ -141,11 +173,11 @@ extension CallPlan {
         return ResolvedCall(settings: settings, chain: chain)
       }
       let batch = try batch(command, found.method, settings)
-      var plan = try CallPlan(
-        command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil,
-        batch: batch,
-        sharesConnection: batch != nil)
-      plan.settings.noteData(console)
+      settings.noteData(console)
+      let plan = try CallPlan(
+        command, settings, (found.pool, found.method), reflection: asksServer ? reflection : nil, chain,
+        batch: batch, sharesConnection: batch != nil)
+      settings.noteHeaders()
       if readsData { try plan.checkInput(command, console.error) }
       if readsData, plan.readsTypedMessage(command.data), console.error.isTerminal {
         console.error.remark("* type a message for \(plan.method.name); Ctrl-D ends it\n")
@@ -153,7 +185,6 @@ extension CallPlan {
       try plan.addSources(
         command, readsData: readsData,
         isForMany: batch != nil || command.command == .load && !command.data.isEmpty)
-      plan.chain = chain
       return ResolvedCall(settings: settings, chain: chain, plan: plan, origin: found.origin)
     } catch {
       chain.unload()
@@ -179,7 +210,7 @@ extension CallPlan {
   /// Reads the data, and the files of fields.
   ///
   /// - Parameter isForMany: Whether the data has the messages of many calls.
-  private mutating func addSources(
+  private func addSources(
     _ options: Invocation, readsData: Bool, isForMany: Bool
   ) throws(Failure) {
     var form = settings.requestForm
@@ -239,7 +270,7 @@ extension CallPlan {
   }
 
   /// Replaces the messages by those of each row.
-  private mutating func multiply(by rows: [JSONValue]) throws(Failure) {
+  private func multiply(by rows: [JSONValue]) throws(Failure) {
     var messages: [RequestMessage] = []
     for source in sources { messages += try source.messages(waitLimit: settings.timeout) }
     sources = [.messages(rows.map(DataRow.init).flatMap { row in messages.map { $0.with(row) } })]
@@ -255,38 +286,6 @@ extension CallPlan {
       let file = options.all(.data).first { $0.string == "@\(error.message?.what ?? "")" }
       throw error.at(file?.origin)
     }
-  }
-
-  /// Resolves what depends on the method, except the chain and the messages.
-  ///
-  /// - Parameters:
-  ///   - options: The options of the call.
-  ///   - settings: The settings that do not depend on the schema.
-  ///   - found: The method and its pool.
-  ///   - reflection: The server as a source of types that the schema lacks.
-  ///   - batch: The plan of the batch; nil for a single call.
-  ///   - sharesConnection: Whether other calls may use the same connection at the same time.
-  ///   - idles: Whether no other call may follow for a long time.
-  package init(
-    _ options: Invocation, _ settings: CallSettings,
-    _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
-    batch: BatchPlan? = nil, sharesConnection: Bool, idles: Bool = false
-  ) throws {
-    (pool, method) = found
-    name = MethodName(service: method.service, method: method.name)
-    self.reflection = reflection
-    var connection = settings.baseConnection
-    connection.httpVersion = try ConnectionPlan.httpVersion(
-      options, settings.target, settings.protocolName, method.kind)
-    connection.sharesConnection = sharesConnection
-    // Further connections for each failed call of a batch would be a load on the server.
-    if batch != nil { connection.diagnosisTime = .zero }
-    connection.closesWhenGivenUp = idles
-    self.connection = connection
-    self.batch = batch
-    filter = try Self.filter(settings.filter, found, reflection)
-    if settings.wire.usesGET { try Self.checkGET(settings.protocolName, method) }
-    self.settings = settings
   }
 
   /// The filter of `--filter`; nil without settings. Extensions that the schema lacks are looked up.

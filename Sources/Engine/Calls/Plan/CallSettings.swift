@@ -9,6 +9,7 @@ import RPCurlProtocols
 import RPCurlTransport
 
 /// The settings of a call that do not depend on its schema.
+@dynamicMemberLookup
 package struct CallSettings {
   package let target: Target
   package let name: MethodName
@@ -32,17 +33,16 @@ package struct CallSettings {
   /// The connection options for a unary call. The kind of the method can change the HTTP version.
   package let baseConnection: ConnectionOptions
   package private(set) var requestForm: RequestForm
-  package private(set) var format: OutputFormat
-  package private(set) var jsonEncoding: JSONEncodingOptions
-  /// Whether unknown fields are part of text and binary output.
-  package private(set) var unknownFields: UnknownFields
-  /// The number of `-v`: 1 prints metadata, 2 also connections and message sizes.
-  package private(set) var verbosity: Int
-  package private(set) var showsSecrets: Bool
+  /// How the call is shown. Its members are also members of the settings.
+  package let output: OutputSettings
   /// Which headers and attributes are secret.
   package let secretNames: SecretNames
   /// The values of `--var` that are read from elsewhere, which output does not show.
   var variableSecrets: [String] { expansion.map { Array($0.secrets.values) } ?? [] }
+  package subscript<Value>(dynamicMember member: KeyPath<OutputSettings, Value>) -> Value {
+    output[keyPath: member]
+  }
+
   /// The credentials that are known before the call.
   package var secrets: CallSecrets {
     let secrets = CallSecrets(secretNames)
@@ -52,18 +52,15 @@ package struct CallSettings {
     return secrets
   }
   /// Removes credentials from what is shown before a call.
-  package var redaction: Redaction { Redaction(secrets, showsSecrets: showsSecrets) }
+  package var redaction: Redaction { Redaction(secrets, showsSecrets: output.showsSecrets) }
   /// Replaces credentials in what the user has written.
   package var written: WrittenSecrets {
-    WrittenSecrets(showsSecrets: showsSecrets, secretNames, separates: true)
+    WrittenSecrets(showsSecrets: output.showsSecrets, secretNames, separates: true)
   }
-  package private(set) var showsTiming: Bool
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter.Settings?
   /// The number of responses after which the call ends (`--limit`); nil for all.
   package let limit: Int?
-  /// Whether JSON is coloured.
-  package private(set) var usesColor: Bool
 
   /// Resolves the options of `rpcurl call`, whose output is standard output unless `-o` is given.
   ///
@@ -119,16 +116,11 @@ package struct CallSettings {
       given: commonHeaders.appending(headerArguments.parse(options.all(.rpcHeader), option: "--rpc-header")),
       limit: limit, sources)
     attributes = try AttributeArguments.parse(options.all(.attribute))
-    format = try options.format(isTerminal: isTerminal)
+    output = try OutputSettings(options, isTerminal: isTerminal, sources.environment)
     filter = try FieldFilter.settings(options)
     self.limit = try options.limit()
-    usesColor = options.colors(isTerminal: isTerminal, sources.environment).areOn
-    showsTiming = options.has(.timing)
-    if isTerminal { try Self.checkTerminal(format, filter) }
-    (verbosity, showsSecrets) = (options.verbosity, options.has(.showSecrets))
+    if isTerminal { try Self.checkTerminal(output.format, filter) }
     secretNames = try options.secretNames()
-    jsonEncoding = options.jsonEncoding
-    unknownFields = options.choice(.unknownFields) ?? .show
     requestForm = RequestForm(
       format: options.dataFormat, allowsUnknownFields: options.has(.allowUnknownFields),
       acceptsFiles: !isSession)
@@ -161,26 +153,17 @@ package struct CallSettings {
     return settings
   }
 
-  /// Takes the settings of the output and of request data from others.
-  mutating func adoptOutput(of other: CallSettings) {
-    requestForm = other.requestForm
-    format = other.format
-    jsonEncoding = other.jsonEncoding
-    unknownFields = other.unknownFields
-    verbosity = other.verbosity
-    showsSecrets = other.showsSecrets
-    showsTiming = other.showsTiming
-    usesColor = other.usesColor
-  }
-
-  /// Prints notes about data that is typed.
+  /// Prints notes about data that is typed, from now on.
   ///
   /// - Parameter console: Where they are printed.
   mutating func noteData(_ console: Console) {
     let typed = isatty(0) == 1 ? ["-d", "standard input"] : ["-d"]
-    let notes = DataNotes(typed: typed) { console.error.remark($0) }
-    requestForm.notes = notes
-    if let unexpandedTemplate { notes.note(unexpanded: unexpandedTemplate) }
+    requestForm.notes = DataNotes(typed: typed) { console.error.remark($0) }
+  }
+
+  /// Prints a note about a template in headers that is sent as text.
+  func noteHeaders() {
+    if let unexpandedTemplate { requestForm.notes?.note(unexpanded: unexpandedTemplate) }
   }
 
   /// The server as a source of the schema.

@@ -18,7 +18,7 @@ extension CallPrinter {
   }
 
   private func report(_ findings: [Finding]) {
-    for finding in findings where plan.format == .events {
+    for finding in findings where settings.format == .events {
       var event = event("note")
       event.add("interceptor", finding.interceptor)
       event.add("kind", finding.kind.name)
@@ -30,7 +30,7 @@ extension CallPrinter {
       case .failure:
         report(Failure.Message(what: "assertion failed", why: finding.text), .assertion)
       case .note, .expectedStatus:
-        if plan.verbosity > 0 { trace("*", "\(finding.interceptor): \(finding.text)") }
+        if settings.verbosity > 0 { trace("*", "\(finding.interceptor): \(finding.text)") }
       }
     }
   }

@@ -20,7 +20,7 @@ extension CallPrinter {
 
   /// Prints that an attempt at the call has ended.
   func print(_ report: AttemptReport) {
-    guard plan.format == .events else { return }
+    guard settings.format == .events else { return }
     var event = event("attempt")
     event.add(report)
     write(event)

@@ -18,14 +18,21 @@ package final class CallPrinter: CallObserver {
     case attempt(AttemptReport)
   }
 
-  private(set) var plan: CallPlan
+  let plan: CallPlan
+  /// How the call is shown now.
+  private(set) var settings: OutputSettings
   let output: CallOutput
   /// The index of the call in a batch, or its number in a session, for JSON output.
   let index: Int?
   /// The name of the call in text; nil if there is only one.
   let title: String?
   let details: DetailPrinter
-  package private(set) var redaction: Redaction
+  /// The credentials of the call, from its start on.
+  private var secrets: CallSecrets?
+  /// Removes the credentials of the call from what is shown.
+  package var redaction: Redaction {
+    Redaction(secrets ?? CallSecrets(plan.secretNames), showsSecrets: settings.showsSecrets)
+  }
   private var writer: MessageWriter
   /// The number of messages sent, and of those printed.
   package private(set) var sent = 0
@@ -81,21 +88,19 @@ package final class CallPrinter: CallObserver {
   package init(
     _ plan: CallPlan, lookup: NameLookup? = nil, output: CallOutput, index: Int? = nil, title: String? = nil
   ) {
-    self.plan = plan
+    (self.plan, settings) = (plan, plan.output)
     self.lookup = lookup
     self.output = output
     self.index = index
     self.title = title ?? index.map { "call \($0)" }
     details = DetailPrinter(pool: plan.pool)
-    redaction = Redaction(showsSecrets: plan.showsSecrets)
-    writer = MessageWriter(plan, isTerminal: output.isTerminal)
+    writer = MessageWriter(plan, settings, isTerminal: output.isTerminal)
   }
 
-  /// Prints from now on as the settings of the output specify.
-  package func show(as settings: CallSettings) {
-    plan.adoptOutput(of: settings)
-    redaction = Redaction(showsSecrets: plan.showsSecrets)
-    writer = MessageWriter(plan, isTerminal: output.isTerminal)
+  /// Prints from now on as the settings specify.
+  package func show(as settings: OutputSettings) {
+    self.settings = settings
+    writer = MessageWriter(plan, settings, isTerminal: output.isTerminal)
   }
 
   /// The messages and bytes so far.
@@ -152,11 +157,11 @@ package final class CallPrinter: CallObserver {
   }
 
   package func receive(sent message: [UInt8], isRepeated: Bool) {
-    guard plan.verbosity > (isRepeated ? 1 : 0) else { return }
+    guard settings.verbosity > (isRepeated ? 1 : 0) else { return }
     let shown = SentMessage(
-      type: plan.method.input, codec: plan.wire.codec, encoding: plan.jsonEncoding,
-      secretNames: plan.showsSecrets ? nil : plan.secretNames)
-    trace(">", redaction.text(shown.text(message, isWhole: plan.verbosity > 1)))
+      type: plan.method.input, codec: plan.wire.codec, encoding: settings.jsonEncoding,
+      secretNames: settings.showsSecrets ? nil : plan.secretNames)
+    trace(">", redaction.text(shown.text(message, isWhole: settings.verbosity > 1)))
   }
 
   package func receive(wire event: CallEvent<MessageSize>) {
@@ -235,10 +240,10 @@ package final class CallPrinter: CallObserver {
   private func print(_ start: RequestStart, _ request: HTTPRequest?) {
     let headers = request?.headers ?? start.headers
     let url = request?.url ?? "\(start.target)/\(start.method)"
-    if let call { redaction = redaction.of(call.secrets) }
+    secrets = call?.secrets
     // An interceptor may have ended the call before it was sent.
-    redaction.hide(credentialsOf: start)
-    if plan.verbosity > 0 {
+    secrets?.add(start.headers, start.credentials)
+    if settings.verbosity > 0 {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
       if plan.wire.usesGET, request?.method == "POST" {
         trace("*", "POST instead of GET: the URL would be longer than \(plan.wire.maxURLBytes) bytes")
@@ -250,7 +255,7 @@ package final class CallPrinter: CallObserver {
         trace("*", "no request was sent: the call ended before")
       }
     }
-    guard plan.format == .events else { return }
+    guard settings.format == .events else { return }
     var event = event("start")
     event.add("method", start.method.description)
     event.add(
@@ -263,8 +268,8 @@ package final class CallPrinter: CallObserver {
   private func print(_ event: CallEvent<MessageSize>) {
     switch event {
     case .requestMessage(let size):
-      if plan.verbosity > 1 { trace("*", "sent message \(sent): \(describe(size))") }
-      if plan.format == .events {
+      if settings.verbosity > 1 { trace("*", "sent message \(sent): \(describe(size))") }
+      if settings.format == .events {
         var event = self.event("sent")
         event.add("index", sent)
         event.add("bytes", size.bytes)
@@ -279,12 +284,12 @@ package final class CallPrinter: CallObserver {
   }
 
   private func print(_ start: ResponseStart) {
-    if plan.verbosity > 0 {
+    if settings.verbosity > 0 {
       trace(
         "<", start.httpVersion.isEmpty ? "(local response)" : "HTTP/\(start.httpVersion) \(start.httpStatus)")
       trace("<", start.headers)
     }
-    guard plan.format == .events else { return }
+    guard settings.format == .events else { return }
     var event = event("headers")
     event.add(redaction.start(start))
     write(event)
@@ -311,8 +316,8 @@ package final class CallPrinter: CallObserver {
   /// The names of a message that must be looked up before it is used; nil if there are none.
   private func missing(in message: RawSpan, _ codec: CodecName) -> [UnresolvedName]? {
     guard mayLackNames else { return nil }
-    let copiesBytes = plan.format == .binary && plan.unknownFields == .show
-    guard onResponse != nil || plan.format != .none && !copiesBytes else { return nil }
+    let copiesBytes = settings.format == .binary && settings.unknownFields == .show
+    guard onResponse != nil || settings.format != .none && !copiesBytes else { return nil }
     return lookup?.missing(in: message, of: plan.method.output, codec)
   }
 
@@ -323,16 +328,16 @@ package final class CallPrinter: CallObserver {
     guard !isUnsent else { return }
     if end.error == nil, received == 0 { writeHead() }
     // Nothing of it is shown.
-    if end.error == nil, plan.verbosity == 0, plan.format != .events { return }
+    if end.error == nil, settings.verbosity == 0, settings.format != .events { return }
     end = redaction.end(end)
-    if plan.verbosity > 0 {
+    if settings.verbosity > 0 {
       for line in end.error?.response?.text?.split(whereSeparator: \.isNewline) ?? [] {
         trace("<", String(line))
       }
       if !end.trailers.isEmpty { trace("<", end.trailers) }
       trace("*", "\(end.code.name) (\(end.code.rawValue))")
     }
-    if plan.format == .events {
+    if settings.format == .events {
       var event = event("end")
       event.add(end, debug: details.debug)
       event.add("sent", sent)
@@ -351,10 +356,10 @@ package final class CallPrinter: CallObserver {
     guard !isUnsent else { return }
     elapsed = metrics.total
     // Without output, a batch has only its summary.
-    if plan.showsTiming, plan.batch == nil || plan.format != .none {
+    if settings.showsTiming, plan.batch == nil || settings.format != .none {
       output.remark(named(TimingLine.text(metrics)) + "\n")
     }
-    guard plan.format == .events else { return }
+    guard settings.format == .events else { return }
     var event = event("metrics")
     event.add(metrics)
     write(event)
@@ -366,7 +371,7 @@ package final class CallPrinter: CallObserver {
   private func print(bytes: Int, _ append: (inout OutputBuffer) throws -> Void) throws(RPCError) {
     if isLimitReached { return }
     do {
-      switch plan.format {
+      switch settings.format {
       case .none: break
       case .events:
         var out = OutputBuffer()
@@ -385,7 +390,7 @@ package final class CallPrinter: CallObserver {
         try output.write { out in
           let start = out.count
           try append(&out)
-          if plan.usesColor {
+          if settings.usesColor {
             let colored = JSONColor.chosen.colored(out.copyBytes(from: start))
             out.truncate(to: start)
             out.append(colored)
@@ -411,14 +416,14 @@ package final class CallPrinter: CallObserver {
   /// Whether nothing but a message itself decides how it is printed: as its JSON and a line feed, or not at all.
   private var isPlain: Bool {
     guard plan.limit == nil, onResponse == nil, held == nil else { return false }
-    return plan.format == .none || writer.writesLines && !plan.usesColor && !mayLackNames
+    return settings.format == .none || writer.writesLines && !settings.usesColor && !mayLackNames
   }
 
   /// Prints messages up to one that has an error, or until there is much output.
   ///
   /// - Returns: The number of messages that are printed.
   private func print(_ places: Span<Range<Int>>, of piece: RawSpan) -> Int {
-    if plan.format == .none { return places.count }
+    if settings.format == .none { return places.count }
     var count = 0
     output.write { out in count = writer.appendLines(of: places, in: piece, to: &out) }
     return count

@@ -35,17 +35,18 @@ package final class MessageWriter {
   ///
   /// - Parameters:
   ///   - plan: The call.
+  ///   - settings: How it is shown.
   ///   - isTerminal: Whether the messages are printed on a terminal.
-  package init(_ plan: CallPlan, isTerminal: Bool) {
+  package init(_ plan: CallPlan, _ settings: OutputSettings, isTerminal: Bool) {
     self.isTerminal = isTerminal
     type = plan.method.output
     codec = plan.wire.codec
-    format = plan.format
+    format = settings.format
     filter = plan.filter
-    unknownFields = plan.unknownFields
+    unknownFields = settings.unknownFields
     isSequence = plan.method.serverStreaming || plan.batch != nil
-    var encoding = plan.jsonEncoding
-    encoding.pretty = plan.format == .pretty && plan.filter == nil
+    var encoding = settings.jsonEncoding
+    encoding.pretty = settings.format == .pretty && plan.filter == nil
     transcoder = JSONTranscoder(plan.method.output, encoding: encoding)
   }
 
