@@ -202,6 +202,14 @@ package enum FileContents {
     return RPCurlPlatform.close(descriptor) == 0 ? nil : .last
   }
 
+  /// Whether writing a file in place removes what is read from another path, or from standard input for `-`.
+  package static func isInput(_ path: String, of input: String) -> Bool {
+    var (written, read) = (stat(), stat())
+    guard stat(path, &written) == 0, written.st_mode & S_IFMT == S_IFREG else { return false }
+    if input == "-" { return StandardStreams.contain(written, among: 0...0) }
+    return stat(input, &read) == 0 && read.st_dev == written.st_dev && read.st_ino == written.st_ino
+  }
+
   /// Removes the content of a regular file that is written in place. Returns nil, or why it is still there.
   private static func problemOfClearing(_ descriptor: Int32) -> SystemError? {
     guard FileLock.registerWriter(descriptor) else { return SystemError("another process writes the file") }

@@ -171,6 +171,21 @@ def test_the_file_of_the_input_is_replaced(rpcurl, grpc_server, descriptor_set, 
     assert json.loads((tmp_path / "data.json").read_text()) == {"message": "Hello, Ada!", "name": "Ada"}
 
 
+@pytest.mark.parametrize("input", ["@-", "@{}"])
+@pytest.mark.parametrize("options", [["--each"], []])
+def test_the_file_of_an_input_that_is_read_during_the_calls_is_kept(rpcurl, grpc_server, descriptor_set, tmp_path, input, options):
+    content = '{"name":"Ada"}\n{"name":"Bob"}\n' if options else '{"text":"a"}\n'
+    file = write(tmp_path / "data.json", content)
+    (tmp_path / "link").symlink_to(file)
+    method = "Hello" if options else "Chat"
+    words = ["--descriptor-set", descriptor_set, "-d", input.format(file), *options, "-o", tmp_path / "link", f"{grpc_server.url}/{SERVICE}/{method}"]
+    with open(file) as data:
+        done = subprocess.run(rpcurl.command(words), stdin=data, capture_output=True, text=True, env=rpcurl.environment(None), timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"rpcurl: -o {tmp_path}/link: the data of the requests is read from this file while it is written\nhint: ")
+    assert (tmp_path / "data.json").read_text() == content
+
+
 def test_a_failed_call_leaves_the_file_as_it_was(echo, tmp_path):
     file = write(tmp_path / "reply.json", "before")
     file.chmod(0o640)

@@ -40,8 +40,9 @@ struct CallCommand {
       !plan.method.serverStreaming && plan.batch == nil && repetition == nil && plan.format != .events
     let option = output.origin.place.map { "\($0): -o" } ?? "-o"
     let file = try ResponseFile(
-      redirecting: console.output, to: path, isWhole: isWhole, option: option,
-      waitLimit: plan.timeout)
+      redirecting: console.output, to: path, isWhole: isWhole,
+      inputs: plan.sources.compactMap { if case .stream(let path, _) = $0 { path } else { nil } },
+      option: option, waitLimit: plan.timeout)
     do {
       try run(plan, clients)
     } catch {

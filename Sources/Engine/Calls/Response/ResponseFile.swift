@@ -19,13 +19,19 @@ package final class ResponseFile {
   ///   - output: The output.
   ///   - path: The file.
   ///   - isWhole: Whether the file must not contain a part of the output.
+  ///   - inputs: The files that are read while it is written, with `-` for standard input.
   ///   - option: The option that names the file, for errors.
   ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
-  /// - Throws: `Failure` if the file cannot be created.
+  /// - Throws: `Failure` if the file cannot be created, or is one of the inputs.
   package init(
-    redirecting output: StandardOutput, to path: String, isWhole: Bool, option: String = "-o",
-    waitLimit: Duration?
+    redirecting output: StandardOutput, to path: String, isWhole: Bool, inputs: [String] = [],
+    option: String = "-o", waitLimit: Duration?
   ) throws(Failure) {
+    if !isWhole, inputs.contains(where: { FileContents.isInput(path, of: $0) }) {
+      throw Failure(
+        .usage, "\(option) \(path)", "the data of the requests is read from this file while it is written",
+        hint: "write to another file")
+    }
     self.option = option
     self.path = FileContents.targetPath(path)
     do throws(SystemError) {
