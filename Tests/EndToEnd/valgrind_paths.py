@@ -63,11 +63,13 @@ def is_about_an_enum(report: str) -> bool:
 
 
 def is_alive_at_exit(report: str) -> bool:
-    """Whether a lost block is an object that the start of the program made, before the command runs.
+    """Whether a lost block is not one that valgrind can find.
 
-    The program exits within the command, and the compiler drops a reference that is not used after it.
+    The program exits within the command, and the compiler drops a reference to an object of the program's start that is not used
+    after it. An object with weak references has the address of its table shifted by bits; one that is lost itself is reported too.
     """
-    return "are definitely lost" in report and " swift_allocObject " in report and "RPCURLO3run" not in report
+    is_of_start = " swift_allocObject " in report and "RPCURLO3run" not in report
+    return "are definitely lost" in report and (is_of_start or "formWeakReference" in report)
 
 
 @pytest.fixture(scope="session")
@@ -156,7 +158,7 @@ def test_session_of_streams_at_the_same_time(checked, grpc_server, descriptor_se
         f"options --descriptor-set {descriptor_set}", 'call Hello {"name":"Eve"}',
     ]  # fmt: skip
     result = checked("session", "--descriptor-set", descriptor_set, grpc_server.url, input="\n".join(lines) + "\n")
-    out = result.exits(0)
+    out = result.exits(0).out
     for text in ("you said: a", "you said: b", '{"message":"Hello, Ada!"', '\n"Hello, Ada!"\n', '{"message":"Hello, Eve!"'):
         assert text in out, out + result.err
 
@@ -164,8 +166,8 @@ def test_session_of_streams_at_the_same_time(checked, grpc_server, descriptor_se
 @pytest.mark.parametrize("loop", [("--jobs", "4"), ("--rate", "20")], ids=["closed", "open"])
 def test_load(checked, grpc_server, descriptor_set, loop):
     words = ["--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "-d", '{"name":"Ada"}']
-    out = checked("load", *words, "--requests", "40", *loop, grpc_server.address, "demo.v1.Demo/Hello").exits(0)
-    report = json.loads(out)
+    result = checked("load", *words, "--requests", "40", *loop, grpc_server.address, "demo.v1.Demo/Hello")
+    report = result.exits(0).json()
     assert (report["calls"], report["errors"]) == (40, 0)
 
 
@@ -188,7 +190,7 @@ def test_convert(checked, descriptor_set):
     convert = ["convert", "--descriptor-set", descriptor_set, "--type", "demo.v1.HelloRequest"]
     binary = checked(*convert, "--from", "json", "--to", "binary", input='{"name":"Ada"}')
     assert (binary.code, binary.out_bytes) == (0, b"\n\x03Ada"), binary.err
-    assert 'name: "Ada"' in checked(*convert, "--from", "binary", "--to", "text", input=binary.out_bytes).exits(0)
+    assert 'name: "Ada"' in checked(*convert, "--from", "binary", "--to", "text", input=binary.out_bytes).exits(0).out
 
 
 def test_plugin_in_c(call):
@@ -198,7 +200,7 @@ def test_plugin_in_c(call):
 def test_interceptors(checked, grpc_server, descriptor_set, tmp_path):
     cassette, url = tmp_path / "calls.rec", f"{grpc_server.url}/demo.v1.Demo/Find"
     schema = ["--descriptor-set", descriptor_set, "-d", '{"id":"2"}']
-    first = checked(*schema, "--use", "log", "--use", "metrics", "--use", f"record,file={cassette}", url).exits(0)
+    first = checked(*schema, "--use", "log", "--use", "metrics", "--use", f"record,file={cassette}", url).exits(0).out
     assert checked(*schema, "--use", "assert,check=status ok", "--use", f"replay,file={cassette}", url).exits(0).out == first
     retried = ["--use", "retry,attempts=4,seed=3", "--use", "fault,abort=unavailable,abort-percent=50,seed=10"]
     checked(*schema, *retried, "--use", "cache", "--use", "hedge", url).exits(0)
