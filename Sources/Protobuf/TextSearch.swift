@@ -1,12 +1,39 @@
 // The standard library searches text in a separate module that includes regular expressions: 1.2 MB of the
 // program, and 450 conformances that each look-up has to check. Where both are imported, overload resolution
 // prefers these.
+// They are not generic: another module would call the code for any type, which finds each type that it uses by its name.
 
-extension StringProtocol {
+extension String {
   /// The first occurrence of `other`; the start if `other` is empty.
   ///
   /// - Returns: `nil` if `other` does not occur. Texts are compared byte by byte: canonically equivalent
   ///   characters with different encodings are different.
+  package func firstRange(of other: String) -> Range<Index>? { self[...].firstRange(of: other) }
+
+  /// Whether `other` occurs in the text.
+  package func contains(_ other: String) -> Bool { self[...].contains(other) }
+
+  /// The parts of the text between the occurrences of `separator`.
+  ///
+  /// - Parameters:
+  ///   - separator: The separator. An empty one separates nothing.
+  ///   - maxSplits: The maximum number of splits.
+  ///   - omittingEmptySubsequences: Whether empty parts are omitted.
+  package func split(
+    separator: String, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
+  ) -> [Substring] {
+    self[...].split(
+      separator: separator, maxSplits: maxSplits, omittingEmptySubsequences: omittingEmptySubsequences)
+  }
+
+  /// The text with `replacement` for each occurrence of `other`.
+  package func replacing(_ other: String, with replacement: String) -> String {
+    self[...].replacing(other, with: replacement)
+  }
+}
+
+extension Substring {
+  /// As ``String/firstRange(of:)``.
   package func firstRange(of other: String) -> Range<Index>? {
     let found = utf8.withContiguousStorageIfAvailable { $0.firstOffset(of: other) }
     // Storage is not contiguous only if the text is a view of another string type.
@@ -17,21 +44,14 @@ extension StringProtocol {
   }
 
   /// Whether `other` occurs in the text.
-  package func contains(_ other: String) -> Bool {
-    firstRange(of: other) != nil
-  }
+  package func contains(_ other: String) -> Bool { firstRange(of: other) != nil }
 
-  /// The parts of the text between the occurrences of `separator`.
-  ///
-  /// - Parameters:
-  ///   - separator: The separator. An empty one separates nothing.
-  ///   - maxSplits: The maximum number of splits.
-  ///   - omittingEmptySubsequences: Whether empty parts are omitted.
+  /// As ``String/split(separator:maxSplits:omittingEmptySubsequences:)``.
   package func split(
     separator: String, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
-  ) -> [SubSequence] {
-    var parts: [SubSequence] = []
-    var rest = self[...]
+  ) -> [Substring] {
+    var parts: [Substring] = []
+    var rest = self
     while parts.count < maxSplits, !separator.isEmpty, let found = rest.firstRange(of: separator) {
       if !omittingEmptySubsequences || found.lowerBound > rest.startIndex {
         parts.append(rest[..<found.lowerBound])

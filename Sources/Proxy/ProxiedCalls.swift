@@ -20,7 +20,7 @@ final class ProxiedMethod {
 
   fileprivate init(_ plan: CallPlan, _ prepared: PreparedRequest) {
     (self.plan, self.prepared) = (plan, prepared)
-    (descriptor, codec) = (plan.method, plan.wire.codec)
+    (descriptor, codec) = (plan.method, plan.settings.wire.codec)
   }
 }
 
@@ -177,7 +177,7 @@ final class ProxiedCalls {
   }
 
   /// Whether calls are printed as those of `rpcurl call`.
-  private var prints: Bool { settings.verbosity > 0 || options.format != nil }
+  private var prints: Bool { settings.output.verbosity > 0 || options.format != nil }
 
   /// Prints a line, unless the reader of the output is behind: the clients do not wait for it.
   private func show(_ line: String) {
@@ -261,9 +261,9 @@ final class ProxiedCalls {
       options, settings.with(protocolName, key.codec, key.compression, usesGET: key.isGET),
       (schema.pool, known), reflection: nil, chain, httpVersion: key.httpVersion, sharesConnection: true)
     var call = try plan.request(
-      log: console.log(showingDebug: settings.verbosity > 1), onFinding: { _ in }, nil)
+      log: console.log(showingDebug: settings.output.verbosity > 1), onFinding: { _ in }, nil)
     call.isOpaque = method == nil
-    call.reportsMessages = prints && settings.verbosity > 0
+    call.reportsMessages = prints && settings.output.verbosity > 0
     call.interceptors += [breakRegistration, unanswered].compactMap(\.self)
     if methods.count >= Self.maxMethods { methods = [:] }
     let proxied = ProxiedMethod(plan, client.prepare(call))

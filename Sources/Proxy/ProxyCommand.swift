@@ -28,14 +28,14 @@ package struct ProxyCommand {
     let identity = try identity(names)
     let (target, settings, clients) = try settings(console)
     let chain = try ChainSource(
-      ChainArguments(options), ChainSetup(console, verbosity: settings.verbosity, waitLimit: settings.timeout)
+      ChainArguments(options), ChainSetup(console, verbosity: settings.output.verbosity, waitLimit: settings.timeout)
     )
     defer { chain.unload() }
     let origins = CrossOrigin(
       hosts: Self.hosts(address, names), acceptsAddresses: Self.isAnyAddress(address),
       origins: try origins(settings, chain))
     let client = try clients.client()
-    defer { chain.conclude(client, log: console.log(showingDebug: settings.verbosity > 1)) }
+    defer { chain.conclude(client, log: console.log(showingDebug: settings.output.verbosity > 1)) }
     let schema = try ProxySchema(
       options, target.map { _ in try settings.reflection(options, clients) }, client, console)
     let breaks = try breakPoints(schema, settings)
@@ -107,7 +107,7 @@ package struct ProxyCommand {
         hint: "what the prompt prints would stand among the output; -v shows the calls")
     }
     let shown = ShownValues(
-      encoding: settings.jsonEncoding, secretNames: settings.showsSecrets ? nil : settings.secretNames,
+      encoding: settings.output.jsonEncoding, secretNames: settings.output.showsSecrets ? nil : settings.secretNames,
       redaction: settings.redaction)
     let breaks = BreakController(BreakPoints(shown, schema.allMethods))
     for text in texts {

@@ -69,12 +69,12 @@ package final class BatchCalls: Steps {
     client.loop.sendsTogether = batch.jobs > 1
     engine = Engine(Schedule(jobs: batch.jobs), client, clients.console)
     tally = Tally(.call, failsEarly: batch.failsEarly)
-    latencies = plan.showsTiming ? LatencyHistogram() : nil
+    latencies = plan.settings.output.showsTiming ? LatencyHistogram() : nil
     lookup = NameLookup(plan, client: client)
     encoder = RequestEncoder(lookup)
     request = try client.prepare(
       plan.request(
-        log: clients.console.log(showingDebug: plan.verbosity > 1), onFinding: { _ in }, lookup))
+        log: clients.console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: { _ in }, lookup))
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
       case .messages(let messages): .ready(messages)

@@ -26,7 +26,7 @@ package final class SingleCall: Steps {
     printer = CallPrinter(plan, lookup: lookup, output: CallOutput(console.output, isDirect: true))
     call = try client.makeCall(
       plan.request(
-        log: console.log(showingDebug: plan.verbosity > 1), onFinding: printer.findings.sink, lookup),
+        log: console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: printer.findings.sink, lookup),
       observer: printer)
     printer.call = call
     feeder = try Self.feeder(plan, call, engine, printer, lookup)
@@ -36,13 +36,13 @@ package final class SingleCall: Steps {
   /// Makes the call. Fails as the call fails.
   package func run() throws {
     let deadline = engine.console.deadline
-    deadline.set(plan.timeout.map { .now + $0 })
+    deadline.set(plan.settings.timeout.map { .now + $0 })
     let (isInterrupted, status) = try drive(
       whenBehind: { [printer] in printer.setOutputBehind($0) },
       conclude: {
         let status = printer.conclude()
         deadline.set(nil)
-        if plan.timeout != nil, printer.end?.code == .deadlineExceeded { deadline.begin() }
+        if plan.settings.timeout != nil, printer.end?.code == .deadlineExceeded { deadline.begin() }
         return status
       })
     if isInterrupted { throw Failure(reported: Interrupt.status) }

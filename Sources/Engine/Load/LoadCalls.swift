@@ -36,7 +36,7 @@ final class LoadCalls: Steps {
     for client in clients { client.loop.sendsTogether = true }
     lookup = NameLookup(plan, client: clients[0])
     var request = try plan.request(
-      log: source.console.log(showingDebug: plan.verbosity > 1), onFinding: { _ in }, lookup)
+      log: source.console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: { _ in }, lookup)
     request.connection.sharesConnection = true
     // Further connections for each failed call would be a load on the server.
     request.connection.diagnosisTime = .zero
@@ -50,7 +50,7 @@ final class LoadCalls: Steps {
       return client.prepare(request)
     }
     engine = Engine(Schedule(options.shape), clients[0], source.console, patience: LoadOptions.patience)
-    measurement = try LoadMeasurement(options, waitLimit: plan.timeout)
+    measurement = try LoadMeasurement(options, waitLimit: plan.settings.timeout)
     data = try Self.data(plan, requests[0], clients[0], lookup)
   }
 
@@ -60,7 +60,7 @@ final class LoadCalls: Steps {
   ) throws(Failure) -> [ServerAddress] {
     guard clients.count > 1 else { return [] }
     let loop = clients[0].loop
-    let search = AddressSearch(of: plan.target.baseURL, connection, loop: loop)
+    let search = AddressSearch(of: plan.settings.target.baseURL, connection, loop: loop)
     defer { search.cancel() }
     guard try CommandLoop(loop).wait(console, until: { search.isOver }) else {
       throw Failure(reported: Interrupt.status)
@@ -71,7 +71,7 @@ final class LoadCalls: Steps {
         "rpcurl: no calls to \(TerminalText.escape("\(address.text): \(error.message)"))\n")
     }
     guard addresses.count > 1 else { return [] }
-    if plan.verbosity > 0 {
+    if plan.settings.output.verbosity > 0 {
       let list = addresses.map(\.text).joined(separator: ", ")
       console.error.write("* \(clients.count) connections to \(list)\n")
     }
@@ -106,7 +106,7 @@ final class LoadCalls: Steps {
 
   /// Makes the calls. Returns what was measured.
   func run() throws(Failure) -> LoadResult {
-    var result = try measurement.run(self, plan.target.name, "\(plan.name)", connections: connections)
+    var result = try measurement.run(self, plan.settings.target.name, "\(plan.name)", connections: connections)
     result.report.addresses = byAddress.map { LoadReport.Part(name: $0.address, statistics: $0.statistics) }
     return result
   }

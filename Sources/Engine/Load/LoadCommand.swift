@@ -51,13 +51,13 @@ package struct LoadCommand {
     }
     var baseline: LoadBaseline?
     let result = try plan.withChain(clients) { _ in
-      baseline = try self.baseline("\(plan.name)", waitLimit: plan.timeout)
+      baseline = try self.baseline("\(plan.name)", waitLimit: plan.settings.timeout)
       var options = options
       options.command = try CallProgram.rpcurl.script(
         arguments, resolved, console.error, environment: EnvironmentVariables.value)
       return try LoadCalls(plan, options, clients: clients).run()
     }
-    try report(result, baseline, on: console, waitLimit: plan.timeout)
+    try report(result, baseline, on: console, waitLimit: plan.settings.timeout)
   }
 
   /// Reads the run with which one is compared, before that is made.

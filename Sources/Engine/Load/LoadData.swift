@@ -23,7 +23,7 @@ struct LoadData {
   /// - Throws: `Failure` if a message is invalid, or if there is no message.
   init(_ plan: CallPlan, for call: Call, _ lookup: NameLookup?) throws(Failure) {
     var messages: [RequestMessage] = []
-    for source in plan.sources { messages += try source.messages(waitLimit: plan.timeout) }
+    for source in plan.sources { messages += try source.messages(waitLimit: plan.settings.timeout) }
     isForEachCall = plan.method.clientStreaming
     guard isForEachCall || !messages.isEmpty else {
       throw Failure(.input, "-d", "the data is empty", hint: "omit -d to send an empty message, or use {}")

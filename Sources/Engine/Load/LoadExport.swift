@@ -19,10 +19,10 @@ final class LoadExport {
   ) throws(Failure) {
     let shape = options.shape
     func unavailable(_ why: String) -> Failure { Failure(.usage, "--export k6", why) }
-    guard plan.protocolName == .grpc else {
-      throw unavailable("the module k6/net/grpc supports gRPC only, not \(plan.protocolName.rawValue)")
+    guard plan.settings.protocolName == .grpc else {
+      throw unavailable("the module k6/net/grpc supports gRPC only, not \(plan.settings.protocolName.rawValue)")
     }
-    guard plan.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
+    guard plan.settings.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
     guard !arguments.expandsData else {
       throw unavailable("k6 cannot replace the values of --expand in data")
     }
@@ -56,14 +56,14 @@ final class LoadExport {
       (name: field.name, value: value(field.name, field.value, &secrets))
     }
     var script = K6Script(
-      address: address, isPlaintext: !plan.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
-      schema: schema, messages: try messages(), metadata: metadata, timeout: plan.timeout,
+      address: address, isPlaintext: !plan.settings.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
+      schema: schema, messages: try messages(), metadata: metadata, timeout: plan.settings.timeout,
       shape: options.shape, thresholds: options.thresholds)
     script.tags = options.tags
     (script.authority, script.userAgent) = (authority, userAgent)
     script.isInsecure = arguments.has(.insecure)
     if arguments.last(.maxMessageSize) != nil {
-      script.maxMessageBytes = plan.wire.maxMessageBytes
+      script.maxMessageBytes = plan.settings.wire.maxMessageBytes
     }
     script.notes = secrets.placeholders.map {
       "Set \($0.name) in the environment: \(TerminalText.escape($0.meaning))."
@@ -83,11 +83,11 @@ final class LoadExport {
 
   /// The server as HOST:PORT.
   private var address: String {
-    let authority = plan.target.baseURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }
+    let authority = plan.settings.target.baseURL.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }
     // An IPv6 address has colons in its brackets.
     let hasPort =
       authority.drop { $0 != "]" }.contains(":") || authority.first != "[" && authority.contains(":")
-    return hasPort ? String(authority) : "\(authority):\(plan.target.isTLS ? 443 : 80)"
+    return hasPort ? String(authority) : "\(authority):\(plan.settings.target.isTLS ? 443 : 80)"
   }
 
   private var schema: [K6Script.Schema] {
@@ -117,7 +117,7 @@ final class LoadExport {
   private func messages() throws(Failure) -> [String] {
     var list: [String] = []
     for source in plan.sources {
-      for message in try source.messages(waitLimit: plan.timeout) {
+      for message in try source.messages(waitLimit: plan.settings.timeout) {
         let parsed = try message.message(for: plan)
         do throws(DecodeError) {
           list.append(String(decoding: try parsed.json(), as: UTF8.self))

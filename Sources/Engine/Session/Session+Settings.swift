@@ -71,7 +71,7 @@ extension Session {
     return switch option {
     case .protocolName: settings.protocolName.rawValue
     case .codec: settings.wire.codec.rawValue
-    case .format: settings.format.rawValue
+    case .format: settings.output.format.rawValue
     default: state.chosen[option]?.text ?? "none"
     }
   }

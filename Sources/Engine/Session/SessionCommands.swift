@@ -366,7 +366,7 @@ extension Session {
   /// Prints the value of an expression, with or without its dollar sign.
   private func show(_ text: String, title: String = "", limit: Int = .max) throws {
     let value = try bindings.value(of: text)
-    let isPretty = try settings(options, headers: [], Self.noTarget).format == .pretty
+    let isPretty = try settings(options, headers: [], Self.noTarget).output.format == .pretty
     let whole = isPretty ? value.indentedText : value.text
     // A count of characters reads all of them.
     let isCut = limit < .max && whole.count > limit

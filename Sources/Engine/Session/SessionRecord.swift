@@ -31,7 +31,7 @@ package final class SavedCall {
   package init(_ state: SessionState, _ chain: SessionChain, _ plan: CallPlan, _ own: [Argument] = []) {
     arguments =
       state.commandLineOfExpandedData + chain.savedEntries.flatMap(\.arguments) + own.flatMap(\.words)
-    target = state.target?.text ?? plan.target.baseURL
+    target = state.target?.text ?? plan.settings.target.baseURL
     method = plan.name
     isClientStreaming = plan.method.clientStreaming
   }

@@ -47,7 +47,7 @@ package final class SessionStream {
     _ plan: CallPlan, number: Int?, place: SessionPlace?, _ printer: CallPrinter,
     onResponse: @escaping (SessionStream, SessionMessage) -> Void
   ) {
-    (self.plan, form) = (plan, plan.requestForm)
+    (self.plan, form) = (plan, plan.settings.requestForm)
     self.number = number
     self.place = place
     self.printer = printer
@@ -56,7 +56,7 @@ package final class SessionStream {
       received += 1
       let last: SessionMessage =
         switch message {
-        case .bytes(let bytes): .bytes(bytes, plan.wire.codec, plan.method.output)
+        case .bytes(let bytes): .bytes(bytes, plan.settings.wire.codec, plan.method.output)
         // Encoded, so that the limit of what is kept holds for it too.
         case .typed(let message): .bytes(message.serialized(), .proto, message.type)
         }

@@ -71,32 +71,36 @@ package struct SchemaIndex {
 
   /// Finds a symbol by its full name, without a leading dot.
   package mutating func find(_ name: String) throws(SchemaError) -> Location? {
-    var parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    if parts.contains("") { return nil }
+    try Array(name.utf8).withUnsafeBufferPointer { (name) throws(SchemaError) in
+      try find(UnsafeRawBufferPointer(name))
+    }
+  }
+
+  private mutating func find(_ name: UnsafeRawBufferPointer) throws(SchemaError) -> Location? {
+    let dots = name.indices.filter { name[$0] == UInt8(ascii: ".") }
+    let bounds = zip([-1] + dots, dots + [name.count])
+    if bounds.contains(where: { $1 - $0 == 1 }) { return nil }
     var nested: [String] = []
-    while let last = parts.popLast() {
-      if let symbol = try find(last, in: parts.joined(separator: ".")) {
-        if nested.isEmpty || symbol.kind == .message {
-          return Location(symbol: symbol, nested: nested.reversed())
-        }
+    for (before, end) in bounds.reversed() {
+      let part = UnsafeRawBufferPointer(rebasing: name[(before + 1)..<end])
+      let package = UnsafeRawBufferPointer(rebasing: name[..<max(before, 0)])
+      if let symbol = try find(part, in: package), nested.isEmpty || symbol.kind == .message {
+        return Location(symbol: symbol, nested: nested.reversed())
       }
-      nested.append(last)
+      nested.append(String(decoding: part, as: UTF8.self))
     }
     return nil
   }
 
-  private mutating func find(_ name: String, in package: String) throws(SchemaError) -> Symbol? {
-    var package = package
-    var name = name
+  private mutating func find(
+    _ name: UnsafeRawBufferPointer, in package: UnsafeRawBufferPointer
+  ) throws(SchemaError) -> Symbol? {
     var start = 0
-    while let file = package.withUTF8({ files.takePending(of: UnsafeRawBufferPointer($0), from: start) }) {
+    while let file = files.takePending(of: package, from: start) {
       start = file + 1
       try indexSymbols(of: file)
     }
-    let found = package.withUTF8 { package in
-      name.withUTF8 { number(of: UnsafeRawBufferPointer($0), in: UnsafeRawBufferPointer(package)) }
-    }
-    guard let found else { return nil }
+    guard let found = number(of: name, in: package) else { return nil }
     if let rival = rivals[found] {
       throw conflict(fullName(of: symbols[found]), files: symbols[found].file, rival)
     }

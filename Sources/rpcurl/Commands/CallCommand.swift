@@ -32,17 +32,17 @@ struct CallCommand {
     guard let plan = resolved.plan, !explains else {
       return try Explanation(arguments, resolved).show(on: console.output)
     }
-    console.output.holdsText = plan.format != .binary && plan.settings.filter?.isRaw != true
+    console.output.holdsText = plan.settings.output.format != .binary && plan.settings.filter?.isRaw != true
     guard let output = arguments.last(.output), let path = output.text, path != "-" else {
       return try run(plan, clients)
     }
     let isWhole =
-      !plan.method.serverStreaming && plan.batch == nil && repetition == nil && plan.format != .events
+      !plan.method.serverStreaming && plan.batch == nil && repetition == nil && plan.settings.output.format != .events
     let option = output.origin.place.map { "\($0): -o" } ?? "-o"
     let file = try ResponseFile(
       redirecting: console.output, to: path, isWhole: isWhole,
       inputs: plan.sources.compactMap { if case .stream(let path, _) = $0 { path } else { nil } },
-      option: option, waitLimit: plan.timeout)
+      option: option, waitLimit: plan.settings.timeout)
     do {
       try run(plan, clients)
     } catch {

@@ -12,12 +12,12 @@ struct MessageWriterTests {
     -> String
   {
     let plan = try CallPlan.ofOrders(method, options)
-    let writer = MessageWriter(plan, plan.output, isTerminal: false)
+    let writer = MessageWriter(plan, plan.settings.output, isTerminal: false)
     var wire = OutputBuffer()
     var typed = OutputBuffer()
     for text in messages {
       let message = try Message(plan.method.output, json: Array(text.utf8))
-      let bytes = plan.wire.codec == .json ? Array(text.utf8) : message.serialized()
+      let bytes = plan.settings.wire.codec == .json ? Array(text.utf8) : message.serialized()
       try writer.append(bytes.span.bytes, to: &wire)
       try writer.append(message, to: &typed)
     }

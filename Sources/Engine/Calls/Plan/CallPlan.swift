@@ -8,9 +8,8 @@ import RPCurlProtocols
 import RPCurlTransport
 
 /// Everything that a call needs, resolved from the options. The command only executes it.
-@dynamicMemberLookup
 package final class CallPlan {
-  /// The settings that do not depend on the schema. Their members are also members of the plan.
+  /// The settings that do not depend on the schema.
   package let settings: CallSettings
   package let method: MethodDescriptor
   /// The full name of the method. The name in the settings may lack the package or the service.
@@ -61,12 +60,6 @@ package final class CallPlan {
     if settings.wire.usesGET { try Self.checkGET(settings.protocolName, method) }
   }
 
-  /// Inlined, so that a member is read without a copy of the others.
-  @inline(__always)
-  package subscript<Value>(dynamicMember member: KeyPath<CallSettings, Value>) -> Value {
-    settings[keyPath: member]
-  }
-
   /// The request to the client.
   package var request: CallRequest {
     var request = CallRequest(method: method, target: settings.target.baseURL, userAgent: Version.userAgent)
@@ -77,8 +70,8 @@ package final class CallPlan {
     request.timeout = settings.timeout
     request.protocolName = settings.protocolName
     request.wire = settings.wire
-    request.reportsSizes = settings.verbosity > 1
-    request.reportsMessages = settings.verbosity > 0
+    request.reportsSizes = settings.output.verbosity > 1
+    request.reportsMessages = settings.output.verbosity > 0
     request.connection = connection
     return request
   }
@@ -155,7 +148,7 @@ extension CallPlan {
     let chain = try ChainSource(
       ChainArguments(command),
       ChainSetup(
-        console, verbosity: settings.verbosity, waitLimit: settings.timeout, isDry: isDry, time: time))
+        console, verbosity: settings.output.verbosity, waitLimit: settings.timeout, isDry: isDry, time: time))
     settings.timeout = time.remaining(of: settings.timeout)
     // Before the server is asked for the schema: the call uses the same connection.
     if chain.readsCertificates { clients.reportsCertificates = true }

@@ -9,7 +9,6 @@ import RPCurlProtocols
 import RPCurlTransport
 
 /// The settings of a call that do not depend on its schema.
-@dynamicMemberLookup
 package struct CallSettings {
   package let target: Target
   package let name: MethodName
@@ -33,16 +32,12 @@ package struct CallSettings {
   /// The connection options for a unary call. The kind of the method can change the HTTP version.
   package let baseConnection: ConnectionOptions
   package private(set) var requestForm: RequestForm
-  /// How the call is shown. Its members are also members of the settings.
+  /// How the call is shown.
   package let output: OutputSettings
   /// Which headers and attributes are secret.
   package let secretNames: SecretNames
   /// The values of `--var` that are read from elsewhere, which output does not show.
   var variableSecrets: [String] { expansion.map { Array($0.secrets.values) } ?? [] }
-  package subscript<Value>(dynamicMember member: KeyPath<OutputSettings, Value>) -> Value {
-    output[keyPath: member]
-  }
-
   /// The credentials that are known before the call.
   package var secrets: CallSecrets {
     let secrets = CallSecrets(secretNames)

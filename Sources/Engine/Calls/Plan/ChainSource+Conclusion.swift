@@ -36,7 +36,7 @@ extension CallPlan {
   ) throws -> Result {
     defer { chain.unload() }
     let client = try clients.client()
-    defer { chain.conclude(client, log: clients.console.log(showingDebug: settings.verbosity > 1)) }
+    defer { chain.conclude(client, log: clients.console.log(showingDebug: settings.output.verbosity > 1)) }
     return try calls(client)
   }
 }

@@ -44,7 +44,7 @@ extension CallPrinter {
     let message =
       switch error.origin {
       case .connection, .tls, .request:
-        Failure.Message(what: plan.target.name, why: error.message, hint: plan.hint(for: error))
+        Failure.Message(what: plan.settings.target.name, why: error.message, hint: plan.hint(for: error))
       case .proxy(let proxy):
         Failure.Message(what: "proxy \(proxy)", why: error.message, hint: plan.hint(for: error))
       case .server: Failure.Message(what: "\(plan.name)", why: why)

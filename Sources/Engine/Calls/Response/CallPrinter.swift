@@ -31,7 +31,7 @@ package final class CallPrinter: CallObserver {
   private var secrets: CallSecrets?
   /// Removes the credentials of the call from what is shown.
   package var redaction: Redaction {
-    Redaction(secrets ?? CallSecrets(plan.secretNames), showsSecrets: settings.showsSecrets)
+    Redaction(secrets ?? CallSecrets(plan.settings.secretNames), showsSecrets: settings.showsSecrets)
   }
   private var writer: MessageWriter
   /// The number of messages sent, and of those printed.
@@ -75,7 +75,7 @@ package final class CallPrinter: CallObserver {
   /// The findings of interceptors about the call.
   package let findings = FindingCollector()
   /// Whether `--limit` responses are printed. Further ones are discarded, and the call is to be canceled.
-  package var isLimitReached: Bool { plan.limit.map { received >= $0 } ?? false }
+  package var isLimitReached: Bool { plan.settings.limit.map { received >= $0 } ?? false }
 
   /// Creates a printer.
   ///
@@ -88,7 +88,7 @@ package final class CallPrinter: CallObserver {
   package init(
     _ plan: CallPlan, lookup: NameLookup? = nil, output: CallOutput, index: Int? = nil, title: String? = nil
   ) {
-    (self.plan, settings) = (plan, plan.output)
+    (self.plan, settings) = (plan, plan.settings.output)
     self.lookup = lookup
     self.output = output
     self.index = index
@@ -159,8 +159,8 @@ package final class CallPrinter: CallObserver {
   package func receive(sent message: [UInt8], isRepeated: Bool) {
     guard settings.verbosity > (isRepeated ? 1 : 0) else { return }
     let shown = SentMessage(
-      type: plan.method.input, codec: plan.wire.codec, encoding: settings.jsonEncoding,
-      secretNames: settings.showsSecrets ? nil : plan.secretNames)
+      type: plan.method.input, codec: plan.settings.wire.codec, encoding: settings.jsonEncoding,
+      secretNames: settings.showsSecrets ? nil : plan.settings.secretNames)
     trace(">", redaction.text(shown.text(message, isWhole: settings.verbosity > 1)))
   }
 
@@ -244,9 +244,9 @@ package final class CallPrinter: CallObserver {
     // An interceptor may have ended the call before it was sent.
     secrets?.add(start.headers, start.credentials)
     if settings.verbosity > 0 {
-      trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.protocolName.rawValue)")
-      if plan.wire.usesGET, request?.method == "POST" {
-        trace("*", "POST instead of GET: the URL would be longer than \(plan.wire.maxURLBytes) bytes")
+      trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.settings.protocolName.rawValue)")
+      if plan.settings.wire.usesGET, request?.method == "POST" {
+        trace("*", "POST instead of GET: the URL would be longer than \(plan.settings.wire.maxURLBytes) bytes")
       }
       if let request {
         trace(">", "\(request.method) \(url)")
@@ -259,8 +259,8 @@ package final class CallPrinter: CallObserver {
     var event = event("start")
     event.add("method", start.method.description)
     event.add(
-      start: redaction.headers(headers), kind: plan.method.kind, protocolName: plan.protocolName, url: url)
-    event.add(attributes: redaction.attributes(call?.attributes ?? plan.attributes))
+      start: redaction.headers(headers), kind: plan.method.kind, protocolName: plan.settings.protocolName, url: url)
+    event.add(attributes: redaction.attributes(call?.attributes ?? plan.settings.attributes))
     write(event)
   }
 
@@ -296,7 +296,7 @@ package final class CallPrinter: CallObserver {
   }
 
   private func print(_ message: RawSpan) throws(RPCError) -> [UnresolvedName]? {
-    if let names = missing(in: message, plan.wire.codec) { return names }
+    if let names = missing(in: message, plan.settings.wire.codec) { return names }
     onResponse?(.bytes(message.copyBytes()))
     try print(bytes: message.byteCount) { out throws in try writer.append(message, at: received, to: &out) }
     return nil
@@ -415,7 +415,7 @@ package final class CallPrinter: CallObserver {
 
   /// Whether nothing but a message itself decides how it is printed: as its JSON and a line feed, or not at all.
   private var isPlain: Bool {
-    guard plan.limit == nil, onResponse == nil, held == nil else { return false }
+    guard plan.settings.limit == nil, onResponse == nil, held == nil else { return false }
     return settings.format == .none || writer.writesLines && !settings.usesColor && !mayLackNames
   }
 

@@ -40,7 +40,7 @@ package final class MessageWriter {
   package init(_ plan: CallPlan, _ settings: OutputSettings, isTerminal: Bool) {
     self.isTerminal = isTerminal
     type = plan.method.output
-    codec = plan.wire.codec
+    codec = plan.settings.wire.codec
     format = settings.format
     filter = plan.filter
     unknownFields = settings.unknownFields

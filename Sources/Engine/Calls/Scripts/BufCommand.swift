@@ -76,7 +76,7 @@ struct BufCommand {
     }
     // rpcurl waits without limit, and buf for two minutes.
     script.add("--timeout", ShellText(call.settings.timeout.map { "\(WrittenCall.seconds($0))s" } ?? "0s"))
-    if call.settings.verbosity > 0 { script.add("--verbose") }
+    if call.settings.output.verbosity > 0 { script.add("--verbose") }
   }
 
   private mutating func addHeaders() {

@@ -101,7 +101,7 @@ struct CurlCommand {
     if let time = plan.connection.keepaliveTime {
       script.add("--keepalive-time", ShellText("\(max(1, (time.milliseconds + 999) / 1000))"))
     }
-    if call.settings.verbosity > 0 { script.add("--verbose") }
+    if call.settings.output.verbosity > 0 { script.add("--verbose") }
   }
 
   /// Adds `--servername` and `--authority`; returns the URL. curl has no option for the name in TLS: the URL has the

@@ -99,7 +99,7 @@ struct GrpcurlCommand {
     if call.isGiven(.maxMessageSize) {
       script.add("-max-msg-sz", ShellText("\(call.settings.wire.maxMessageBytes)"))
     }
-    if call.settings.verbosity > 0 { script.add(call.settings.verbosity > 1 ? "-vv" : "-v") }
+    if call.settings.output.verbosity > 0 { script.add(call.settings.output.verbosity > 1 ? "-vv" : "-v") }
     if let output = call.text(.output), output != "-" { script.output = output }
     if let format = call.text(.format), format != "json", format != "pretty" {
       call.missing.append("--format \(format)")

@@ -64,7 +64,7 @@ final class WrittenCall {
     }
     var messages: [Message] = []
     for source in plan.sources {
-      for message in try source.messages(waitLimit: plan.timeout) {
+      for message in try source.messages(waitLimit: plan.settings.timeout) {
         messages.append(try message.message(for: plan))
       }
     }
@@ -116,7 +116,7 @@ final class WrittenCall {
 
   /// Replaces the values of `--var` that are read from elsewhere, unless secrets are shown.
   var variables: SecretMask {
-    SecretMask(settings.showsSecrets ? [] : settings.variableSecrets)
+    SecretMask(settings.output.showsSecrets ? [] : settings.variableSecrets)
   }
 
   /// JSON in which variables are in place of the values of `--var` that are read from elsewhere.
@@ -192,7 +192,7 @@ final class WrittenCall {
     let text = (try? values.value(of: expression))?.plainText ?? ""
     let name = String((argument.text ?? "").parted(at: ":").before)
     let isSecret = expression.readsElsewhere || secrets.names.contains(name)
-    guard isSecret || settings.redaction.text(text) != text, !settings.showsSecrets else {
+    guard isSecret || settings.redaction.text(text) != text, !settings.output.showsSecrets else {
       return ShellText(text)
     }
     let placeholder = secrets.placeholder(name, "${\(expression)} of the header \(name)", for: text)
