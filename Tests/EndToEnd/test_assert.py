@@ -35,6 +35,17 @@ def test_bidi_stream(request, demo, protocol):
     ).succeeds()  # fmt: skip
 
 
+def test_limit_ends_what_interceptors_receive(call, tmp_path):
+    """The messages after the last one are in the same data of the connection."""
+    tape = tmp_path / "count.rec"
+    for _ in range(3):
+        use = ["--use", "assert,check=count 2,check=.number == 2", "--use", f"record,file={tape}"]
+        events = call("Count", "--limit", 2, "--format", "events", *use, data='{"from":1,"to":30}').exits(0, err="").lines()
+        assert [event["code"] for event in events if event["event"] == "end"] == ["canceled"]
+        assert tape.read_text().count('"received"') == 2
+    call("Count", "--limit", 2, "--use", f"replay,file={tape}", data='{"from":1,"to":30}').exits(0, '{"number":1}\n{"number":2}\n', "")
+
+
 def test_kinds_of_fields(call):
     message = {
         "int64Value": "9007199254740993", "color": "COLOR_GREEN", "bytesValue": "AQID", "boolValue": True,

@@ -114,13 +114,11 @@ package final class BatchCalls: Steps {
   func settle() {
     for member in members where member.hasEnded { end(member) }
     show()
-    if plan.method.serverStreaming {
-      for member in members {
-        guard let printer = member.printer, let call = member.call, !call.isFinished else { continue }
-        if printer.isLimitReached { call.cancel("--limit \(printer.received)") }
-        // An old libcurl joins the trailers that follow a pause into one line.
-        guard !engine.client.loop.losesEarlyEnds else { continue }
-        printer.setOutputBehind(isOutputBehind || member.output.waitingBytes > Self.waitingBytesOfStream)
+    // An old libcurl joins the trailers that follow a pause into one line.
+    if plan.method.serverStreaming, !engine.client.loop.losesEarlyEnds {
+      for member in members where member.call?.isFinished == false {
+        member.printer?.setOutputBehind(
+          isOutputBehind || member.output.waitingBytes > Self.waitingBytesOfStream)
       }
     }
     isDry = false

@@ -66,11 +66,6 @@ package final class SingleCall: Steps {
     feeder.start()
   }
 
-  func settle() {
-    // Between events: the call may not be canceled while it delivers one.
-    if printer.isLimitReached, !call.isFinished { call.cancel("--limit \(printer.received)") }
-  }
-
   func close(_ end: Engine.End) {
     guard end == .interrupted else { return }
     call.cancel(Interrupt.reason)

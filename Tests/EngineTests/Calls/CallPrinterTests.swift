@@ -49,7 +49,6 @@ struct CallPrinterTests {
 
   @Test(arguments: [
     (["--format", "json"], [3], "{\"id\":\"a\"}\n{}\n{\"id\":\"c\"}\n"), (["--format", "none"], [3], ""),
-    (["--format", "json", "--limit", "2"], [1, 1, 1], "{\"id\":\"a\"}\n{}\n"),
     (["--format", "json", "--filter", "id"], [1, 1, 1], "a\n\nc\n"),
     (["--format", "text"], [1, 1, 1], "id: \"a\"\n\nid: \"c\"\n"),
     (["--format", "binary"], [1, 1, 1], "\u{3}\n\u{1}a\u{0}\u{3}\n\u{1}c"),
@@ -58,7 +57,16 @@ struct CallPrinterTests {
     let printer = try printer(options)
     #expect(try give([Self.order("a"), [], Self.order("c")], to: printer) == taken)
     #expect(printed == text)
-    #expect(printer.received == (options.contains("--limit") ? 2 : 3))
+    #expect(printer.received == 3)
+  }
+
+  @Test func endsTheCallAtTheLastMessageOfALimit() throws {
+    let printer = try printer(["--format", "json", "--limit", "2"])
+    #expect(throws: RPCError(.canceled, "--limit 2", origin: .client)) {
+      try give([Self.order("a"), [], Self.order("c")], to: printer)
+    }
+    #expect(printed == "{\"id\":\"a\"}\n{}\n")
+    #expect(printer.received == 2)
   }
 
   @Test func printsMessagesOfTheCodecJSON() throws {

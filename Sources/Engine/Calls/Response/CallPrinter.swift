@@ -74,8 +74,11 @@ package final class CallPrinter: CallObserver {
   package private(set) var end: ResponseEnd?
   /// The findings of interceptors about the call.
   package let findings = FindingCollector()
-  /// Whether `--limit` responses are printed. Further ones are discarded, and the call is to be canceled.
-  package var isLimitReached: Bool { plan.settings.limit.map { received >= $0 } ?? false }
+  /// Whether `--limit` responses of a stream are printed, which ends the call.
+  var isLimitReached: Bool {
+    guard let limit = plan.settings.limit else { return false }
+    return plan.method.serverStreaming && received >= limit
+  }
 
   /// Creates a printer.
   ///
@@ -368,8 +371,9 @@ package final class CallPrinter: CallObserver {
   // MARK: JSON
 
   /// Prints a message, which `append` writes.
+  ///
+  /// - Throws: The error that ends the call: of a message that is invalid, or the last one of `--limit`.
   private func print(bytes: Int, _ append: (inout OutputBuffer) throws -> Void) throws(RPCError) {
-    if isLimitReached { return }
     do {
       switch settings.format {
       case .none: break
@@ -405,6 +409,8 @@ package final class CallPrinter: CallObserver {
       throw RPCError(.internal, "invalid response: not a \(type): \(error)", origin: .violation)
     }
     received += 1
+    // At the message itself, so that interceptors receive none after it.
+    if isLimitReached { throw RPCError(.canceled, "--limit \(received)", origin: .client) }
   }
 
   /// Writes the names of the columns; a batch has them once.
