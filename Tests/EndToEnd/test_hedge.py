@@ -122,6 +122,15 @@ def test_the_second_attempt_responds_and_the_first_is_cancelled_on_the_wire(call
     assert sorted(server.calls) == [1, 2]
 
 
+def test_what_was_recorded_of_a_hedged_call_is_replayed(call, demo, hedge_server, tmp_path):
+    server, tape = hedge_server(HOLD, "fast"), tmp_path / "a.rec"
+    call(server, "delay=20ms", "--use", f"record,file={tape}").succeeds()
+    assert "attempt 2 responded first" in tape.read_text()
+    replay = ["--use", f"replay,file={tape}"]
+    for result in (call(server, "delay=20ms", *replay), Caller(demo, server, *replay)("Hello", data='{"name":"job"}')):
+        assert result.succeeds().json() == {"message": "fast", "name": "job"}
+
+
 def test_a_stream_is_hedged_until_its_first_message(call, hedge_server):
     server = hedge_server(HOLD, HOLD, "fast")
     result = call(server, "methods=*/Count,attempts=3,delay=20ms", "--format", "events", method="Count", data="{}").exits(0)

@@ -152,6 +152,26 @@ import Testing
     #expect(again.end?.code == (staysOpen ? .canceled : .unavailable))
   }
 
+  /// What is further out is the caller of what is recorded.
+  @Test func callThatWasEndedFurtherOutHasNoEnd() throws {
+    let hedge = try services.registration("hedge,delay=1s")
+    let record = try services.registration("record,file=c.rec")
+    let hedged = TestCall(.unary, Journal(), [hedge, record], typed: true, isIdempotent: true)
+    hedged.start()
+    hedged.send("a")
+    hedged.close()
+    hedged.clock.advance(by: .seconds(1))
+    hedged.receiveHeaders()
+    hedged.receive("b")
+    hedged.receiveEnd()
+    #expect(hedged.end == ResponseEnd())
+    let ends = lines.filter { $0.contains(#""event":"end""#) }
+    #expect(ends.map { $0.contains(#""code":"canceled""#) } == [true, false])
+    #expect(ends.first?.contains(#""origin":"client""#) == true)
+    #expect(try answers("", to: ["a", "a"]) == ["b", "b"])
+    #expect(try answers(",match=order", to: ["a", "a"]) == ["unavailable", "b"])
+  }
+
   @Test func recordsEndOfCallThatFailsBeforeSending() throws {
     let call = try call(.unary, "record,file=c.rec")
     call.start()

@@ -119,6 +119,15 @@ final class CallRecording {
     }
   }
 
+  /// Writes the end that an interceptor receives.
+  ///
+  /// - Parameter isGivenUp: Whether the call has ended further out. For what is recorded, its caller is there.
+  func write(_ end: ResponseEnd, isGivenUp: Bool) throws(RPCError) {
+    var end = end
+    if isGivenUp { end.error?.origin = .client }
+    try write(.responseEnd(end))
+  }
+
   private func write(_ start: RequestStart) throws(RPCError) {
     number = try writer.nextNumber()
     var line = JSONObject()

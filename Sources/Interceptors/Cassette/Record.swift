@@ -77,7 +77,7 @@ final class Record: StagedInterceptor {
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    try recording.write(.responseEnd(end))
+    try recording.write(end, isGivenUp: token.isVoid)
     token.proceed(end)
   }
 

@@ -21,7 +21,19 @@ struct RecordedCall: Sendable {
   }
 
   /// Whether the end was recorded.
-  var isWhole: Bool { events.contains { if case .responseEnd = $0.event { true } else { false } } }
+  var isWhole: Bool { end != nil }
+
+  /// Whether the server has ended the call.
+  var hasResponse: Bool { end.map { !$0.isOfCaller } ?? false }
+
+  private var end: ResponseEnd? {
+    if case .responseEnd(let end)? = events.last?.event { end } else { nil }
+  }
+}
+
+extension ResponseEnd {
+  /// Whether the caller has canceled the call.
+  var isOfCaller: Bool { error?.code == .canceled && error?.origin == .client }
 }
 
 /// A recorded message.

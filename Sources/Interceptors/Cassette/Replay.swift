@@ -56,7 +56,7 @@ final class Replay: StagedInterceptor {
     responder.take(start, token)
     // A server that sends first cannot be distinguished yet.
     guard call.kind == .bidiStreaming, factory.miss == .error || factory.match == .order,
-      let first = factory.choose(among: candidates), first.beginsWithAnswer
+      let first = factory.choose(among: candidates, for: call), first.beginsWithAnswer
     else { return }
     begin(first)
   }
@@ -111,7 +111,7 @@ final class Replay: StagedInterceptor {
     let fitting = current.map { current in
       candidates.filter { answersAlike($0, current, upTo: responder.messageCount) }
     }
-    guard let next = factory.choose(among: fitting ?? candidates) else {
+    guard let next = factory.choose(among: fitting ?? candidates, for: call) else {
       let why =
         fitting == nil
         ? "all matching calls were used already" : "no other recorded call has the responses sent so far"
@@ -167,7 +167,7 @@ final class Replay: StagedInterceptor {
       case .responseMessage(let message):
         event = .responseMessage(received < skipped ? nil : try payload(message))
       // The caller has ended the call: the caller of this one does so too, or it is a recording without an end.
-      case .responseEnd(let end) where end.isCancellation:
+      case .responseEnd(let end) where end.isOfCaller:
         isWhole = call.lifetime == .untilCanceled
         continue
       case .responseEnd(let end): event = .responseEnd(end)
@@ -241,7 +241,7 @@ final class Replay: StagedInterceptor {
   }
 
   func responseEnd(_ end: ResponseEnd, _ token: consuming ResponseToken<ResponseEnd>) throws {
-    if isPassing { try recording?.write(.responseEnd(end)) }
+    if isPassing { try recording?.write(end, isGivenUp: token.isVoid) }
     token.proceed(end)
   }
 
@@ -253,9 +253,4 @@ final class Replay: StagedInterceptor {
       context.log(.error, error.message)
     }
   }
-}
-
-extension ResponseEnd {
-  /// Whether the caller has canceled the call.
-  fileprivate var isCancellation: Bool { error?.code == .canceled && error?.origin == .client }
 }

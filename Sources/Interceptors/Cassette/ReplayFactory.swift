@@ -137,11 +137,14 @@ final class ReplayFactory: InterceptorFactory {
   }
 
   /// The first candidate that was not replayed; if all were, the last one.
-  func choose(among candidates: [ReplayCandidate]) -> ReplayCandidate? {
+  func choose(among candidates: [ReplayCandidate], for call: CallFacts) -> ReplayCandidate? {
     used.withLock { used in
-      let unused = candidates.first { !used.contains($0.index) }
       // In order: each one is replayed once.
-      return unused ?? (match == .order ? nil : candidates.last)
+      guard match != .order else { return candidates.first { !used.contains($0.index) } }
+      // Of the attempts of a call that was hedged, all but one were canceled.
+      let ended = call.lifetime == .untilCanceled ? [] : candidates.filter(\.hasResponse)
+      let preferred = ended.isEmpty ? candidates : ended
+      return preferred.first { !used.contains($0.index) } ?? preferred.last
     }
   }
 
@@ -160,6 +163,8 @@ final class ReplayFactory: InterceptorFactory {
 struct ReplayCandidate: Sendable {
   let index: Int
   let call: RecordedCall
+  /// Whether the server has ended the call.
+  let hasResponse: Bool
   let sent: [Message]
   /// The same messages, serialized for fast comparison.
   private let sentBytes: [[UInt8]]
@@ -171,6 +176,7 @@ struct ReplayCandidate: Sendable {
   ) throws(LanguageError) {
     self.index = index
     self.call = call
+    hasResponse = call.hasResponse
     match = factory.match
     fields = factory.fields
     var sent: [Message] = []
