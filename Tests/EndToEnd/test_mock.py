@@ -97,3 +97,9 @@ def test_examples_of_the_manual(tmp_path, descriptor_set):
     assert [json.loads(line) for line in result.stdout.splitlines()] == [
         {"message": "Good day, Ada!", "name": "Ada"}, {"text": "a?"}, {"text": "b?"},
     ]  # fmt: skip
+
+
+def test_rule_delays_a_status(demo, tmp_path):
+    stubs = write(tmp_path / "each.json", '{"response":{"each":{"delay":"1h","status":"not_found"}}}')
+    result = Caller(demo, NOWHERE)("Chat", "--use", f"mock,file={stubs}", "--max-time", "100ms", data='{"text":"a"}')
+    result.exits(64 + 4).reports("deadline_exceeded")

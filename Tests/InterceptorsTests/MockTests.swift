@@ -274,6 +274,15 @@ import Testing
     #expect(call.callerLines.first == "end aborted")
   }
 
+  @Test func ruleDelaysAStatusWithoutMessages() throws {
+    let call = try call(.bidiStreaming, #"{"response":{"each":{"delay":"1s","status":"aborted"}}}"#)
+    call.start()
+    call.send("ping")
+    #expect(call.end == nil)
+    call.clock.advance(by: .seconds(1))
+    #expect(call.callerLines.first == "end aborted")
+  }
+
   @Test(
     arguments: ["retry,jitter=0", "hedge,delay=1h"],
     [

@@ -175,7 +175,7 @@ final class Mock: StagedInterceptor {
         continue
       }
       try set(rule.sets)
-      let steps = try self.steps(rule.pieces)
+      let steps = [ResponseScript.Step.wait(rule.delay)] + (try self.steps(rule.pieces))
       guard let status = rule.status else { return steps }
       return steps + [end(try error(status), try metadata(answer.response.trailers))]
     }

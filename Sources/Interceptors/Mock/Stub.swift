@@ -44,6 +44,7 @@ struct Stub: Sendable {
     let path: String
     let condition: Condition
     let sets: [Assignment]
+    let delay: Duration
     let pieces: [Piece]
     /// If set, the status that ends the call.
     let status: Status?
@@ -278,12 +279,8 @@ extension Stub.Rule {
     condition = try Stub.Condition(object)
     sets = try Stub.Assignment.all(object)
     status = try Stub.Status(object)
-    let delay = try object.duration("delay") ?? .zero
-    var pieces = try Stub.Piece.all(object)
-    if let first = pieces.first {
-      pieces[0] = Stub.Piece(path: first.path, delay: delay + first.delay, message: first.message)
-    }
+    delay = try object.duration("delay") ?? .zero
+    pieces = try Stub.Piece.all(object)
     guard !pieces.isEmpty || status != nil || !sets.isEmpty else { throw object.error("message", "missing") }
-    self.pieces = pieces
   }
 }
