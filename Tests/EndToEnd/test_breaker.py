@@ -26,6 +26,16 @@ def test_opens_after_failures(call):
     assert result.code == 64 + 14
 
 
+def test_probe_that_is_not_sent_does_not_close_it(call, tmp_path):
+    """From the second call on there is no token."""
+    once = tmp_path / "once.sh"
+    once.write_text(f'#!/bin/sh\nmkdir {tmp_path}/first || exit 1\necho \'{{"access_token":"t","expires_in":0}}\'\n')
+    once.chmod(0o755)
+    words = ["fault,delay=5ms", "breaker,failures=1,open=1ms", f"auth,bearer=cmd:{once},allow-plaintext=true"]
+    result = call(FAIL, "--each", *(f"--use={word}" for word in words), input=BUSY * 3)
+    assert result.err.count("half-open: probing") == 2 and "responds again" not in result.err, result.err
+
+
 def test_open_breaker_makes_no_connection(demo, raw_server):
     def connections(*use):
         server = raw_server(lambda connection: None)

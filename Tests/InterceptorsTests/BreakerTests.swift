@@ -141,6 +141,15 @@ import Testing
     #expect(calls.run(nil, nil) == 2)
   }
 
+  @Test(arguments: [RPCError.Origin.interceptor("auth"), .configuration("script")])
+  func probeThatAnInterceptorFailsIsReplacedByTheNext(_ origin: RPCError.Origin) throws {
+    let calls = try calls("breaker,failures=1")
+    calls.run(Self.unavailable)
+    calls.clock.advance(by: .seconds(5))
+    calls.run(RPCError(.unauthenticated, "no token", origin: origin))
+    #expect(calls.start().logged.map(\.text) == ["half-open: probing server:80"])
+  }
+
   @Test func openStreamIsASuccessfulProbe() throws {
     let calls = try calls("breaker,failures=1")
     calls.run(Self.unavailable)
@@ -168,6 +177,12 @@ import Testing
     let call = calls.start()
     if error.origin == .client { call.chain.cancel(error) } else { call.receiveEnd(error) }
     #expect(calls.run(nil) == 1)
+  }
+
+  @Test func failureThatAnInterceptorMakesForTheServerCounts() throws {
+    let calls = try calls("breaker,failures=1")
+    calls.run(RPCError(.unavailable, "injected", origin: .interceptor("fault")))
+    #expect(calls.run(nil) == 0)
   }
 
   @Test func callsOfAnEarlierStateDoNotCount() throws {

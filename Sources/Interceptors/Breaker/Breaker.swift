@@ -57,7 +57,9 @@ final class Breaker: StagedInterceptor {
     guard let error = end.error else { return .success }
     switch error.origin {
     // An invalid request or an untrusted certificate says nothing about the server.
-    case .request, .tls: return .unrelated
+    case .request, .tls, .configuration: return .unrelated
+    // Nor does an interceptor, unless it fails as the server would, such as fault.
+    case .interceptor where !codes.contains(error.code): return .unrelated
     default:
       guard codes.contains(error.code) else { return .success }
       let words = error.message.isEmpty ? "" : ": \(error.message)"
