@@ -12,7 +12,11 @@ extension BuiltIns.Description {
       BuiltIns.Key("name=NAME", "the name in logs and errors (that of the file)"),
       BuiltIns.Key("secrets=true", "give it the values of secret headers too"),
     ] + SettingsReader.redactionKeys,
-    make: { settings, services throws(ConfigurationError) in try ScriptFactory(ScriptSettings(settings)) })
+    make: { settings, services throws(ConfigurationError) in
+      var script = try ScriptSettings(settings)
+      script.waitLimit = services.waitLimit
+      return try ScriptFactory(script)
+    })
 }
 
 extension ScriptSettings {
@@ -63,7 +67,7 @@ package struct ScriptForCheck {
 
   /// The first line of the script, for people.
   package var hello: [String] {
-    guard let hello = factory.hello else { return [] }
+    let hello = factory.hello
     let stages = Stage.allCases.filter { hello.stages.contains($0) }.map(\.description)
     let end = hello.wantsFinish ? ["finish"] : []
     let methods = hello.methods.selectsAll ? "all" : hello.methods.text(\.description)
@@ -77,7 +81,7 @@ package struct ScriptForCheck {
   package var methods: Selection<MethodPattern> { factory.methods }
 
   /// What it does, in one line; empty if it does not say.
-  package var summary: String { factory.hello?.summary ?? "" }
+  package var summary: String { factory.hello.summary }
 
   /// Why the script has failed, with what to do; nil if it has not.
   package var failure: (reason: String, hint: String?)? { factory.failure.map { ($0.reason, $0.hint) } }

@@ -27,13 +27,13 @@ package struct ScriptFactory: InterceptorFactory {
   package var declaration: InterceptorDeclaration { host.declaration }
 
   /// The methods that the script wants.
-  package var methods: Selection<MethodPattern> { host.hello?.methods ?? Selection() }
+  package var methods: Selection<MethodPattern> { host.hello.methods }
 
   /// Why the script has failed; nil if it runs or has ended.
   package var failure: LanguageError? { host.failure }
 
   /// What the script says about itself in its first line.
-  package var hello: ScriptHello? { host.hello }
+  package var hello: ScriptHello { host.hello }
 
   package func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
     try host.make(call, context)

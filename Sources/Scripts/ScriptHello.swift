@@ -4,7 +4,7 @@ import RPCurlProtobuf
 import RPCurlProtocols
 
 /// The first line of a script: what it wants of calls.
-package struct ScriptHello: Sendable {
+package struct ScriptHello: Sendable, Equatable {
   /// The version of the protocol that this program has.
   package static let version = 1
   /// The name of the end of a call, which the chain does not count among the stages.

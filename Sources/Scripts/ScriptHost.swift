@@ -10,7 +10,10 @@ import Synchronization
 /// Sendable because it belongs to the thread of the loop of the client that has attached it, which `make` checks.
 final class ScriptHost: @unchecked Sendable {
   private enum State {
-    indirect case running(ScriptPeer, ScriptHello)
+    case running(ScriptPeer)
+    /// It was started again, maybe after a failure, and its first line is awaited. Until then, that of its last start applies,
+    /// and lines to it wait.
+    case starting(ScriptPeer, hasFailed: Bool)
     /// Its input is closed; what to do after its end.
     case ending(ScriptPeer, completion: @Sendable () -> Void)
     /// It has ended, and is started for the next call.
@@ -30,6 +33,8 @@ final class ScriptHost: @unchecked Sendable {
   /// What the script has declared at its first start.
   let declaration: InterceptorDeclaration
   private var state: State
+  /// The first line of the script, of its last start.
+  private(set) var hello: ScriptHello
   /// The thread of the loop; 0 before there is one.
   private let thread = Atomic<UInt>(0)
   private var network: FactoryNetwork?
@@ -39,6 +44,8 @@ final class ScriptHost: @unchecked Sendable {
   /// The number of values that wait for a reply.
   private var awaitedCount = 0
   private var isFlushDue = false
+  /// The lines that wait for the first line of the script.
+  private var waiting: [UInt8] = []
   private var freeLines = firstCredit
   private let questions = TerminalQuestions()
   /// The call for which the script was started again, with its attempts.
@@ -49,20 +56,26 @@ final class ScriptHost: @unchecked Sendable {
   /// - Throws: ``LanguageError`` if it does not start, or its first line is invalid.
   init(_ settings: ScriptSettings) throws(LanguageError) {
     self.settings = settings
-    let (peer, hello) = try Self.start(settings)
-    (state, declaration) = (.running(peer, hello), hello.declaration)
+    let peer = try Self.start(settings)
+    do throws(LanguageError) {
+      hello = try ScriptHello(parsing: try Self.firstLine(peer, waitLimit: settings.waitLimit))
+    } catch {
+      throw Self.failure(error, peer, peer.end())
+    }
+    (state, declaration) = (.running(peer), hello.declaration)
   }
 
   /// A host of a script that has written its first line.
   init(_ settings: ScriptSettings, _ peer: ScriptPeer, _ hello: ScriptHello) {
-    (self.settings, state, declaration) = (settings, .running(peer, hello), hello.declaration)
+    (self.settings, self.hello, state, declaration) = (settings, hello, .running(peer), hello.declaration)
   }
 
   deinit { unwatch() }
 
   // MARK: The start
 
-  private static func start(_ settings: ScriptSettings) throws(LanguageError) -> (ScriptPeer, ScriptHello) {
+  /// Starts the script, or connects with it, and greets it.
+  private static func start(_ settings: ScriptSettings) throws(LanguageError) -> ScriptPeer {
     // Otherwise a signal would end this process, and not the script.
     _ = Interrupt.install()
     let peer: ScriptPeer
@@ -73,24 +86,26 @@ final class ScriptHost: @unchecked Sendable {
     }
     peer.append(ScriptValue.greeting(settings.name))
     peer.flush()
-    do throws(LanguageError) {
-      return (peer, try ScriptHello(parsing: try firstLine(peer)))
-    } catch {
-      let ending = peer.end()
-      throw failure(error, peer, ending)
-    }
+    return peer
   }
 
-  private static func firstLine(_ peer: ScriptPeer) throws(LanguageError) -> [UInt8] {
-    let deadline = MonotonicClock.now + startTime
+  private static func firstLine(
+    _ peer: ScriptPeer, waitLimit: Duration?
+  ) throws(LanguageError) -> [UInt8] {
+    let deadline = MonotonicClock.now + min(startTime, waitLimit ?? startTime)
     while peer.wait(until: deadline) {
       let isOpen = peer.read()
       if let line = try line(of: peer) { return line }
-      if !isOpen { throw LanguageError("the script ended before its first line") }
+      if !isOpen { throw endedEarly }
     }
     if Interrupt.isPending { throw LanguageError(Interrupt.reason) }
-    throw LanguageError("the script wrote no first line within \(startTime.components.seconds) s")
+    throw waitLimit.map { $0 < startTime } == true
+      ? LanguageError("the script wrote no first line within --max-time") : isLate
   }
+
+  private static let endedEarly = LanguageError("the script ended before its first line")
+  private static let isLate = LanguageError(
+    "the script wrote no first line within \(startTime.components.seconds) s")
 
   private static func line(of peer: ScriptPeer) throws(LanguageError) -> [UInt8]? {
     do throws(SystemError) {
@@ -113,9 +128,6 @@ final class ScriptHost: @unchecked Sendable {
   /// Why the script has failed; nil if it runs or has ended.
   var failure: LanguageError? { if case .failed(let error) = state { error } else { nil } }
 
-  /// The first line of the running script.
-  var hello: ScriptHello? { if case .running(_, let hello) = state { hello } else { nil } }
-
   // MARK: Calls
 
   func attach(_ network: FactoryNetwork) {
@@ -135,8 +147,8 @@ final class ScriptHost: @unchecked Sendable {
     guard isOnItsThread else {
       throw error("a script serves the calls of one client: give each client one of its own")
     }
-    let hello = try running(context)
     guard hello.methods.contains(where: { $0.matches(facts.method) }) else { return nil }
+    try startAgain(for: context)
     let masksBytes = hello.messages.request.isBytes || hello.messages.response.isBytes
     guard !redactsFields || !masksBytes else {
       throw ConfigurationError(
@@ -149,10 +161,10 @@ final class ScriptHost: @unchecked Sendable {
     return call
   }
 
-  /// What the script wants of a call. Starts it again if it has ended, at most once for each call.
-  private func running(_ context: CallContext) throws -> ScriptHello {
+  /// Starts the script again if it has ended, at most once for each call. Its first line is awaited while the call begins.
+  private func startAgain(for context: CallContext) throws {
     switch state {
-    case .running(_, let hello): return hello
+    case .running, .starting: return
     case .ending: throw error("the script ends")
     case .failed(let error) where restarted != nil && restarted === context.family:
       throw self.error(error.reason)
@@ -161,16 +173,36 @@ final class ScriptHost: @unchecked Sendable {
     let hasFailed = if case .failed = state { true } else { false }
     restarted = context.family
     do throws(LanguageError) {
-      let (peer, hello) = try Self.start(settings)
-      state = .running(peer, hello)
-      (freeLines, awaitedCount) = (Self.firstCredit, 0)
+      let peer = try Self.start(settings)
+      state = .starting(peer, hasFailed: hasFailed)
+      (freeLines, awaitedCount, waiting) = (Self.firstCredit, 0, [])
       watch()
-      if hasFailed { log(.warning, "the script was started again: what it had stored is gone") }
-      return hello
+      flush()
+      network?.after(Self.startTime) { [weak self, weak peer] in
+        guard let self, case .starting(let starting, _) = state, starting === peer else { return }
+        fail(Self.isLate)
+      }
     } catch {
       state = .failed(error)
       throw self.error(error.reason)
     }
+  }
+
+  /// Takes the first line of the script that was started again.
+  private func begin(_ peer: ScriptPeer, _ line: [UInt8], hasFailed: Bool) throws(LanguageError) {
+    let hello = try ScriptHello(parsing: line)
+    state = .running(peer)
+    if hasFailed { log(.warning, "the script was started again: what it had stored is gone") }
+    if hello == self.hello {
+      peer.append(waiting)
+    } else {
+      // The calls that have begun were made as the first line of its last start says.
+      self.hello = hello
+      awaitedCount = 0
+      failCalls(error("the first line of the script has changed; it applies to the next call"))
+    }
+    waiting = []
+    flush()
   }
 
   /// A call is over.
@@ -197,10 +229,13 @@ final class ScriptHost: @unchecked Sendable {
 
   /// Sends a line: at once if the script has nothing else to do, and otherwise with the other lines of this round of the loop.
   func send(_ line: [UInt8], awaitsReply: Bool = false) {
-    guard case .running(let peer, _) = state else { return }
-    peer.append(line)
-    freeLines = min(freeLines + Self.credit, Self.firstCredit)
     let isIdle = awaitedCount == 0
+    switch state {
+    case .running(let peer): peer.append(line)
+    case .starting: waiting += line
+    case .ending, .ended, .failed: return
+    }
+    freeLines = min(freeLines + Self.credit, Self.firstCredit)
     if awaitsReply { awaitedCount += 1 }
     guard !isIdle, let network else { return flush() }
     guard !isFlushDue else { return }
@@ -228,7 +263,7 @@ final class ScriptHost: @unchecked Sendable {
 
   private var peer: ScriptPeer? {
     switch state {
-    case .running(let peer, _), .ending(let peer, _): peer
+    case .running(let peer), .starting(let peer, _), .ending(let peer, _): peer
     case .ended, .failed: nil
     }
   }
@@ -260,12 +295,22 @@ final class ScriptHost: @unchecked Sendable {
     guard let peer else { return }
     let isOpen = peer.read()
     do throws(LanguageError) {
-      while self.peer === peer, let line = try Self.line(of: peer) { try take(line) }
+      while self.peer === peer, let line = try Self.line(of: peer) {
+        if case .starting(_, let hasFailed) = state {
+          try begin(peer, line, hasFailed: hasFailed)
+        } else {
+          try take(line)
+        }
+      }
     } catch {
       return fail(error)
     }
     guard !isOpen, self.peer === peer else { return }
-    if case .ending = state { endNow() } else { fail(LanguageError("the script ended")) }
+    switch state {
+    case .ending: endNow()
+    case .starting: fail(Self.endedEarly)
+    case .running, .ended, .failed: fail(LanguageError("the script ended"))
+    }
   }
 
   private func take(_ line: [UInt8]) throws(LanguageError) {
@@ -312,9 +357,7 @@ final class ScriptHost: @unchecked Sendable {
       if case .ending(_, let completion) = state { completion } else { nil }
     let failure = Self.failure(error, peer, ending)
     state = .failed(failure)
-    for (_, call) in calls.sorted(by: { $0.key < $1.key }) {
-      call.fail(self.error("\(failure.reason)\(failure.hint.map { "; \($0)" } ?? "")"))
-    }
+    failCalls(self.error("\(failure.reason)\(failure.hint.map { "; \($0)" } ?? "")"))
     if completion != nil || calls.isEmpty { log(.error, failure.reason) }
     if let completion {
       thread.store(0, ordering: .relaxed)
@@ -322,10 +365,20 @@ final class ScriptHost: @unchecked Sendable {
     }
   }
 
+  private func failCalls(_ error: RPCError) {
+    for (_, call) in calls.sorted(by: { $0.key < $1.key }) { call.fail(error) }
+  }
+
   /// No call follows: closes the script's input, and waits until it has ended.
   func conclude(_ completion: @escaping @Sendable () -> Void) {
-    guard isOnItsThread, case .running(let peer, _) = state, network != nil else {
-      if isOnItsThread { thread.store(0, ordering: .relaxed) }
+    guard isOnItsThread else { return completion() }
+    if case .starting(let peer, _) = state {
+      unwatch()
+      state = .ended
+      peer.end(grace: .zero)
+    }
+    guard case .running(let peer) = state, network != nil else {
+      thread.store(0, ordering: .relaxed)
       return completion()
     }
     state = .ending(peer, completion: completion)

@@ -18,6 +18,8 @@ package struct ScriptSettings: Sendable {
   package var redaction: Redaction
   /// Replies to the questions of the script; nil asks on the terminal.
   package var reply: (@Sendable (String) -> String?)?
+  /// How long to wait for its first line at the first start (`--max-time`); nil for the limit of each start.
+  package var waitLimit: Duration?
 
   /// Makes settings.
   ///

@@ -380,6 +380,22 @@ def test_script_is_started_again_for_the_next_call(prompt, grpc_server, descript
     assert any("started again" in error for error in errors)
 
 
+def test_script_that_is_started_again_does_not_hold_other_calls(demo, rpcurl, grpc_server, descriptor_set, tmp_path):
+    """It dies at its first call, and writes no first line afterwards."""
+    path = tmp_path / "slow.sh"
+    path.write_text(
+        f'#!/bin/sh\nif [ -e {tmp_path}/mark ]; then exec sleep 60; fi\ntouch {tmp_path}/mark\nread line\n'
+        'echo \'{"rpcurl":1,"stages":["request_start"],"methods":["*/Hello"]}\'\nread line\nexit 1\n'
+    )
+    path.chmod(0o755)
+    lines = 'open Count {"from":1,"to":3,"intervalMs":1}\ncall Hello {}\ncall Hello {}\nwait\n'
+    options = ["--descriptor-set", descriptor_set, "--max-time", "1s", "--script", path]
+    result = rpcurl("session", "--format", "json", *options, grpc_server.url, input=lines)
+    assert result.out.splitlines() == [f'Count[1] {{"number":{number}}}' for number in (1, 2, 3)], result.err
+    assert "Count[1]: " not in result.err and "deadline_exceeded" in result.err, result.err
+    demo("-d", "{}", "--script", path, "--max-time", "1s", f"{grpc_server.url}/{HELLO}").exits(7).reports("no first line within --max-time")
+
+
 # The examples
 
 

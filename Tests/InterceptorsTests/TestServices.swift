@@ -28,6 +28,7 @@ final class TestServices: InterceptorServices, @unchecked Sendable {
   var holdsCommands = false
   private var held: [(command: String, end: () -> Void)] = []
   var nanosecondsSince1970: Int64 = 1_700_000_000_000_000_000
+  let waitLimit: Duration? = nil
   let reports = ReportFiles()
   let shared = SharedValues()
 

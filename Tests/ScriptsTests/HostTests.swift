@@ -18,7 +18,7 @@ struct HostTests {
   /// A call through a script, to its end.
   private func run(
     _ script: FakeScript, redaction: Redaction = Redaction(), reply: (@Sendable (String) -> String?)? = nil,
-    headers: [(String, String)] = [], calls: Int = 1
+    headers: [(String, String)] = [], calls: Int = 1, whenStarted: ([TestCall]) -> Void = { _ in }
   ) throws -> (calls: [TestCall], log: [String]) {
     var settings = ScriptSettings(.socket(script.path), name: "x", redaction: redaction)
     settings.reply = reply
@@ -34,6 +34,7 @@ struct HostTests {
       call.start()
       call.send("ping")
       call.close()
+      whenStarted(made)
       var hasResponded = false
       let isDone = loop.run {
         call.work()
@@ -141,6 +142,57 @@ struct HostTests {
     #expect(log == ["warning: the script was started again: what it had stored is gone"])
   }
 
+  /// The loop has the time limits of all calls.
+  @Test func loopRunsWhileTheScriptIsStartedAgain() throws {
+    let gate = try #require(Pipe())
+    defer { for end in [gate.readEnd, gate.writeEnd] { close(end) } }
+    let starts = Locked(0)
+    let hello: @Sendable (String) -> String = { _ in
+      var byte: UInt8 = 0
+      if starts.withLock({ $0 }) > 0 { _ = read(gate.readEnd, &byte, 1) }
+      return Self.all
+    }
+    let script = try FakeScript(hello: hello) { value, _ in
+      let isFirst = starts.withLock { starts in
+        starts += 1
+        return starts == 1
+      }
+      return isFirst ? nil : value["value"] == nil ? [] : [value.reply + "}"]
+    }
+    defer { script.stop() }
+    let (calls, _) = try run(script, calls: 2) { calls in
+      guard calls.count == 2 else { return }
+      #expect(calls[1].outcome == nil)
+      #expect(write(gate.writeEnd, "x", 1) == 1)
+    }
+    #expect(calls[0].end?.error?.message == "the script ended")
+    #expect(calls[1].end?.error == nil)
+  }
+
+  @Test func changedFirstLineAppliesToTheNextCall() throws {
+    let starts = Locked(0)
+    let hello: @Sendable (String) -> String = { _ in
+      starts.withLock { $0 } == 0 ? Self.all : #"{"rpcurl":1,"stages":["request_start"]}"#
+    }
+    let received = Locked<[String]>([])
+    let script = try FakeScript(hello: hello) { value, _ in
+      let isFirst = starts.withLock { starts in
+        starts += 1
+        return starts == 1
+      }
+      guard !isFirst else { return nil }
+      received.withLock { $0.append(value.string("stage")) }
+      return value["value"] == nil ? [] : [value.reply + "}"]
+    }
+    defer { script.stop() }
+    let reasons = try run(script, calls: 3).calls.map { $0.end?.error?.message }
+    #expect(
+      reasons == [
+        "the script ended", "the first line of the script has changed; it applies to the next call", nil,
+      ])
+    #expect(received.withLock { $0 } == ["request_start"])
+  }
+
   @Test func tooManyLinesAreAnError() throws {
     let script = try script { _, _ in
       Array(repeating: #"{"log":{"level":"debug","text":"x"}}"#, count: 10_200)
@@ -241,9 +293,11 @@ struct HostTests {
 
 /// Scripts that are processes.
 struct ProcessTests {
-  private func problem(_ words: [String]) -> String {
+  private func problem(_ words: [String], waitLimit: Duration? = nil) -> String {
+    var settings = ScriptSettings(.command(words))
+    settings.waitLimit = waitLimit
     do {
-      _ = try ScriptFactory(ScriptSettings(.command(words)))
+      _ = try ScriptFactory(settings)
       return "none"
     } catch {
       return error.description
@@ -258,6 +312,9 @@ struct ProcessTests {
       problem(["/bin/sh", "-c", "echo oops >&2; exit 3"])
         == "sh: the script ended before its first line (exit code 3); its standard error: oops")
     #expect(problem(["/bin/echo", "{}"]) == "echo: the first line has no member \"rpcurl\"")
+    #expect(
+      problem(["/bin/sleep", "100"], waitLimit: .milliseconds(1))
+        == "sleep: the script wrote no first line within --max-time")
   }
 
   @Test func processesEndWithTheFactory() throws {

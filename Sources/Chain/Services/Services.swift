@@ -19,6 +19,8 @@ package protocol ValueSourceServices: Sendable {
 /// The external services of built-in interceptors. This layer does no I/O itself; the caller provides an
 /// implementation.
 package protocol InterceptorServices: ValueSourceServices {
+  /// How long to wait for what an interceptor needs when it is made (`--max-time`); nil for no limit.
+  var waitLimit: Duration? { get }
   /// Opens a file for writing, and creates it if it does not exist; `-` is standard error.
   ///
   /// - Parameters:

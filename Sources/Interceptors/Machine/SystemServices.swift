@@ -32,7 +32,7 @@ package struct SystemValues: ValueSourceServices {
 /// Provides the machine's services to the built-in interceptors.
 package struct SystemServices: InterceptorServices {
   private let values: SystemValues
-  private let waitLimit: Duration?
+  package let waitLimit: Duration?
   private let standardError: any OutputFile
   private let isDry: Bool
   private let runFiles: RunFiles?

@@ -20,6 +20,8 @@ final class ObservedServices: InterceptorServices {
     }
   }
 
+  var waitLimit: Duration? { base.waitLimit }
+
   func contents(ofFile path: String, holdsMessages: Bool) throws(SystemError) -> [UInt8] {
     let content = try base.contents(ofFile: path, holdsMessages: holdsMessages)
     digests.withLock { $0?.append(SHA256.digest(of: content)) }
