@@ -25,7 +25,8 @@ import Testing
   @Test(arguments: [
     ("*", true), ("test.Echo/*", true), ("*/Say", true), ("test.Echo/Say", true), ("test.Echo.Say", true),
     ("test.*/*", true), ("test.*/Shout", false), ("tes.*/*", false), ("test.Other/*", false),
-    ("*/Shout", false), ("test.Echo/Shout", false), ("test/*", false),
+    ("*/Shout", false), ("test.Echo/Shout", false), ("test/*", false), ("Echo/Say", true), ("Echo/*", true),
+    ("cho/Say", false), ("x.test.Echo/Say", false),
   ])
   func patternsLimitInterceptorsToMethods(_ pattern: String, _ fits: Bool) throws {
     let pattern = try #require(MethodPattern(pattern))

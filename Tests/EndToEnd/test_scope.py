@@ -30,6 +30,8 @@ def stamped(demo, grpc_server):
     [
         ("methods=demo.v1.*/*+!grpc.health.v1.Health/*", [], True),
         ("methods=!demo.v1.*/Echo*", [], None),
+        ("methods=Demo/EchoMetadata", [], True),
+        ("methods=!v1.Demo/*", [], False),
         ("methods=*+!*/EchoMetadata", [], False),
         ("kinds=unary+bidi_streaming", [], True),
         ("kinds=!unary", [], False),

@@ -1,12 +1,14 @@
 import RPCurlProtocols
 
 /// Which methods an interceptor is for: `pkg.Service/Method`, with `*` for any service, `pkg.*` for the services of a
-/// package and of those within it, and `*` for any method.
+/// package and of those within it, and `*` for any method. A service is named by any suffix of its name, such as
+/// `Service/Method`.
 public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
   private enum Service: Sendable, Hashable {
     case any
     case within(package: String)
-    case exact(String)
+    /// The services that have this name, or one that ends with it after a dot.
+    case named(String)
   }
 
   private let service: Service
@@ -23,7 +25,7 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
   /// Every method of a service.
   ///
   /// - Parameter name: The full name of the service.
-  public static func service(_ name: String) -> MethodPattern { MethodPattern(.exact(name), nil) }
+  public static func service(_ name: String) -> MethodPattern { MethodPattern(.named(name), nil) }
   /// The methods of this name, in any service.
   ///
   /// - Parameter name: The method's own name.
@@ -32,7 +34,7 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
   ///
   /// - Parameter name: The full name of the method.
   public static func exact(_ name: MethodName) -> MethodPattern {
-    MethodPattern(.exact(name.service), name.method)
+    MethodPattern(.named(name.service), name.method)
   }
 
   /// Parses a pattern; returns nil if it is invalid.
@@ -52,7 +54,7 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
     let isWithin = service.hasSuffix(".*")
     let named = service == "*" ? "x" : "\(isWithin ? service.dropLast(2) : service[...])"
     guard let name = MethodName("\(named)/\(method == "*" ? "x" : method)") else { return nil }
-    self.service = service == "*" ? .any : isWithin ? .within(package: name.service) : .exact(name.service)
+    self.service = service == "*" ? .any : isWithin ? .within(package: name.service) : .named(name.service)
     self.method = method == "*" ? nil : name.method
   }
 
@@ -64,7 +66,7 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
     return switch service {
     case .any: true
     case .within(let package): name.service.hasPrefix(package + ".")
-    case .exact(let service): name.service == service
+    case .named(let service): name.service == service || name.service.hasSuffix(".\(service)")
     }
   }
 
@@ -74,7 +76,7 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
     return switch service {
     case .any: method == "*" ? "*" : "*/\(method)"
     case .within(let package): "\(package).*/\(method)"
-    case .exact(let service): "\(service)/\(method)"
+    case .named(let service): "\(service)/\(method)"
     }
   }
 }
