@@ -152,6 +152,21 @@ def test_keys_of_interceptors_are_those_of_their_pages(rpcurl):
         assert keys == described, interceptor["name"]
 
 
+def test_keys_of_interceptors_in_documents_exist(rpcurl):
+    """Of `NAME,KEY=VALUE` in text and examples, also of those that no test runs."""
+    common = set(re.findall(r"^\.It Cm ([a-z]+) Ns =", (ROOT / "man" / "rpcurl.1").read_text(), re.M))
+    interceptors = rpcurl("plugins", "list", "--format", "json").json()["builtIns"]
+    keys = {one["name"]: {key["form"].partition("=")[0] for key in one["keys"]} for one in interceptors}
+    use = re.compile(rf"(?<![\w./-])({'|'.join(keys)})(,[a-z][a-z-]*=[^\s'\"`\\)]*)")
+    found = 0
+    for path in [*(ROOT / "man").iterdir(), ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for name, settings in use.findall(path.read_text()):
+            for key in re.findall(r",([a-z][a-z-]*)=", settings):
+                found += 1
+                assert key in keys[name] or key.removeprefix("chain-") in common, f"{path.name}: {name},{key}"
+    assert found > 100
+
+
 def test_commands_of_a_session_are_in_its_page(rpcurl):
     """In both directions, without the arguments of commands."""
     lines = rpcurl("session", "http://localhost:1", input="help\n").out.split("\n\n")[0].splitlines()
