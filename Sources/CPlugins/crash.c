@@ -112,11 +112,13 @@ static const plugin_guard_plugin *owner_of(uintptr_t address) {
   return NULL;
 }
 
-// The first address on the stack that is in a plugin: the probable caller, without knowledge of frames. The
+#define WORDS_OF_STACK 32
+
+// The first address in a number of blocks of the stack that is in a plugin: the probable caller, without knowledge of frames. The
 // kernel reads the stack, as it may end anywhere.
-static uintptr_t caller_in_plugin(uintptr_t stack) {
-  uintptr_t words[64];
-  for (int block = 0; block < 16; block++) {
+static uintptr_t caller_in_plugin(uintptr_t stack, int blocks) {
+  uintptr_t words[WORDS_OF_STACK];
+  for (int block = 0; block < blocks; block++) {
     struct iovec here = {words, sizeof(words)};
     struct iovec there = {(void *)(stack + (uintptr_t)block * sizeof(words)), sizeof(words)};
     ssize_t bytes = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
@@ -275,7 +277,7 @@ static void handle(int number, siginfo_t *info, void *context) {
   bool is_ours = plugin_guard_mine != NULL || syscall(SYS_gettid) == getpid();
   if (plugin == NULL && is_known) plugin = owner_of(code);
   if (is_known && owner_of(code) == NULL && (plugin != NULL || !is_ours)) {
-    caller = caller_in_plugin(stack);
+    caller = caller_in_plugin(stack, 32);
     if (plugin == NULL && caller != 0) plugin = owner_of(caller);
   }
   if (plugin == NULL) {
@@ -292,7 +294,8 @@ static void handle(int number, siginfo_t *info, void *context) {
 // ---- exit
 
 // The host never ends the process within a callback. A plugin's own thread has no record, and the stack shows
-// the caller.
+// the caller, beside the frames of `exit`. Further up, the stack of a thread of the host can have what a thread of a plugin has left:
+// the C library uses the memory of stacks again.
 static void at_exit(void) {
   plugin_guard_place place = {0};
   if (plugin_guard_mine != NULL) {
@@ -300,7 +303,7 @@ static void at_exit(void) {
     if (place.plugin != NULL) plugin_guard_end_exited(&place, "ended the process");
     return;
   }
-  uintptr_t caller = caller_in_plugin((uintptr_t)__builtin_frame_address(0) & ~(sizeof(uintptr_t) - 1));
+  uintptr_t caller = caller_in_plugin((uintptr_t)__builtin_frame_address(0) & ~(sizeof(uintptr_t) - 1), 1);
   const plugin_guard_plugin *plugin = caller == 0 ? NULL : owner_of(caller);
   if (plugin == NULL || syscall(SYS_gettid) == getpid()) return;
   place = (plugin_guard_place){.plugin = plugin, .stage = (const unsigned char *)"a thread of its own"};

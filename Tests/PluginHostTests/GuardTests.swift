@@ -54,6 +54,23 @@ import Testing
     #expect(words.hasPrefix("rpcurl: plugin crash: ended the process in a thread of its own\nhint: "))
   }
 
+  /// Further up on the stack of a thread are values that other functions have left.
+  @Test func threadOfTheHostMayEndTheProcess() async throws {
+    let path = try Fixtures.path("crash")
+    await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
+      let loader = LogCollector().loader()
+      _ = try loader.load(InterceptorSpec(name: path))
+      let address = UInt(bitPattern: try loader.describe(path).address)
+      let left = [UInt](repeating: 0, count: 64) + [UInt](repeating: address, count: 60)
+      try SystemThread {
+        withUnsafeTemporaryAllocation(of: UInt.self, capacity: left.count) { words in
+          _ = words.initialize(from: left)
+          exit(0)
+        }
+      }.join()
+    }
+  }
+
   @Test(arguments: [("quick_exit", 3), ("abort", -SIGABRT)])
   func childProcessOfPluginEndsByItself(_ how: String, _ status: Int32) async throws {
     let path = try Fixtures.path("crash")
