@@ -8,7 +8,7 @@ import tarfile
 from hashlib import sha256
 
 import pytest
-from conftest import ALL_TESTS, ARCHITECTURE, MACHINE, PACKAGES, ROOT, VERSION, package, run
+from conftest import ALL_TESTS, ARCHITECTURE, BUILD, MACHINE, PACKAGES, ROOT, VERSION, package, run
 
 DOCUMENTS = "share/doc/rpcurl"
 NEWEST_GLIBC = (2, 31)
@@ -111,6 +111,12 @@ def test_no_package_contains_paths_of_the_build(tmp_path):
     contents |= {f"{name} (unpacked)": gzip.decompress(data) for name, data in contents.items() if name.endswith(".gz")}
     assert any(name.endswith(".1.gz (unpacked)") for name in contents)
     assert [name for name, data in contents.items() if str(ROOT).encode() in data] == []
+
+
+def test_the_program_has_no_lengths_of_paths_of_the_build():
+    """`withoutActuallyEscaping` gives the length of the path of its source to this function."""
+    symbols = run("nm", BUILD / "release/rpcurl").stdout
+    assert "swift_retain\n" in symbols and "swift_isEscapingClosureAtFileLocation" not in symbols
 
 
 def test_the_program_is_for_the_machine_that_packages_name(unpacked):

@@ -32,15 +32,14 @@ extension MessageType {
   ///   - limit: The largest number of names.
   ///   - isWanted: Whether a name is part of the result.
   package func unresolvedNames(
-    in serialized: RawSpan, limit: Int, where isWanted: (UnresolvedName) -> Bool
+    in serialized: RawSpan, limit: Int, where isWanted: @escaping (UnresolvedName) -> Bool
   ) -> [UnresolvedName] {
-    withoutActuallyEscaping(isWanted) { isWanted in
-      var search = UnresolvedNameSearch(limit: limit, isWanted: isWanted)
-      serialized.withUnsafeBytes { bytes in
-        try? search.message(pointerToPlan(), WireReader(bytes), depth: 0)
-      }
-      return search.names
+    // Not `withoutActuallyEscaping`, which puts the length of the path of this file into the program.
+    var search = UnresolvedNameSearch(limit: limit, isWanted: isWanted)
+    serialized.withUnsafeBytes { bytes in
+      try? search.message(pointerToPlan(), WireReader(bytes), depth: 0)
     }
+    return search.names
   }
 }
 
