@@ -11,6 +11,8 @@ struct SettingsReader {
   private let settings: [InterceptorSpec.Setting]
   /// Whether the common key `methods` selects the methods.
   let namesMethods: Bool
+  /// Whether no common key selects calls.
+  let isForAll: Bool
 
   /// - Throws: ``ConfigurationError`` for an unknown key, or one given twice that must not repeat.
   init(_ spec: InterceptorSpec, _ description: BuiltIns.Description) throws(ConfigurationError) {
@@ -18,6 +20,7 @@ struct SettingsReader {
     keys = description.keys
     settings = spec.settings
     namesMethods = !spec.common.scope.methods.wanted.isEmpty
+    isForAll = spec.common.scope == .all
     var seen: Set<String> = []
     for setting in settings {
       if let newForm = description.replaced[setting.key] {

@@ -46,6 +46,17 @@ def test_limit_ends_what_interceptors_receive(call, tmp_path):
     call("Count", "--limit", 2, "--use", f"replay,file={tape}", data='{"from":1,"to":30}').exits(0, '{"number":1}\n{"number":2}\n', "")
 
 
+def test_call_that_does_not_reach_the_interceptor(call, tmp_path):
+    """The report and the exit code agree."""
+    stubs, report = tmp_path / "stubs.json", tmp_path / "report.xml"
+    stubs.write_text('{"response":{"status":"ok"}}')
+    warning = "assert: no call reached it, so its conditions were not checked\n"
+    for settings, code in [("", 0), (f",junit={report}", 7)]:
+        call("Hello", "--use", f"mock,file={stubs}", "--use", f"assert,check=.name == Eve{settings}", data="{}").exits(code, err=warning)
+    assert ET.parse(report).getroot().get("errors") == "1"
+    call("Hello", "--use", f"mock,file={stubs}", "--use", "assert,check=.name == Eve,methods=*/Find", data="{}").exits(0, err="")
+
+
 def test_kinds_of_fields(call):
     message = {
         "int64Value": "9007199254740993", "color": "COLOR_GREEN", "bytesValue": "AQID", "boolValue": True,
@@ -120,7 +131,7 @@ def test_junit_report_of_a_run_without_a_call(rpcurl, descriptor_set, grpc_serve
     schema = ["--descriptor-set", descriptor_set]
     assert "has no field nme" in message(",check=.nme == x", *schema)
     assert "colour: unknown key" in message(",colour=red", *schema)
-    assert message("", target="http://localhost:1") == "no call was made: see standard error"
+    assert message("", target="http://localhost:1") == "no call was checked: see standard error"
     assert message("", *schema, target="http://localhost:1").startswith("unavailable (14): ")
 
 

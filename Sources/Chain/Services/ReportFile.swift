@@ -15,7 +15,8 @@ package final class ReportFiles: Sendable {
   /// Whether a file lacks entries at the end of the run, because it could not be written. The error was reported.
   package var areIncomplete: Bool { state.withLock { $0.areIncomplete } }
 
-  fileprivate func noteIncomplete() { state.withLock { $0.areIncomplete = true } }
+  /// Notes that a file lacks what it must have.
+  package func noteIncomplete() { state.withLock { $0.areIncomplete = true } }
 
   /// No file yet.
   package init() {}
@@ -87,6 +88,9 @@ package final class ReportFile<Entry: Sendable>: Sendable {
     begin = now()
     self.text = text
   }
+
+  /// Whether it has no entries.
+  package var isEmpty: Bool { state.withLock { $0.entries.isEmpty } }
 
   /// Adds an entry, and writes the file if time is left for this. After an error, `conclude` tries again.
   package func add(_ entry: Entry) throws(SystemError) {

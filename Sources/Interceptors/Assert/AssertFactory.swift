@@ -30,6 +30,9 @@ struct AssertFactory: CollectingFactory {
   private let name: String
   /// The name of the check in reports.
   private let title: String?
+  /// Whether it is for all calls.
+  private let isForAll: Bool
+  private let hasCalls = Locked(false)
 
   private init(
     _ settings: SettingsReader, _ services: any InterceptorServices
@@ -37,6 +40,7 @@ struct AssertFactory: CollectingFactory {
     self.services = services
     name = settings.interceptor
     title = settings.text("name")
+    isForAll = settings.isForAll
     conditions = try ResponseConditions(settings, key: "check", services)
     guard let path = settings.text("junit") else {
       report = nil
@@ -59,10 +63,25 @@ struct AssertFactory: CollectingFactory {
 
   func conclude(_ network: FactoryNetwork, _ completion: @escaping @Sendable () -> Void) {
     report?.conclude(name, network)
+    noteUnchecked(network)
     completion()
   }
 
+  /// Reports that no call has reached the interceptor, as after one that responds. A report that was asked for has an error then.
+  private func noteUnchecked(_ network: FactoryNetwork) {
+    // Nil if none was made.
+    guard network.facts() != nil else { return }
+    let lacksCases = report?.isEmpty ?? false
+    guard lacksCases || isForAll && !hasCalls.withLock({ $0 }) else { return }
+    if lacksCases { services.reports.noteIncomplete() }
+    network.log(
+      LogRecord(
+        level: lacksCases ? .error : .warning, source: name,
+        text: "no call reached it, so its conditions were not checked"))
+  }
+
   func make(for call: CallFacts, _ context: CallContext) throws -> (any StagedInterceptor)? {
+    hasCalls.withLock { $0 = true }
     do throws(LanguageError) {
       try conditions.check(against: call.responseType)
     } catch {

@@ -26,7 +26,7 @@ enum AssertReport {
     try? file(path, services).add(notMade(error.description, at: services.nanosecondsSince1970))
   }
 
-  /// The case of a run that made no call.
+  /// The case of a run in which no call was checked.
   static func notMade(_ why: String, at time: Int64) -> Case {
     Case(name: "rpcurl", className: "rpcurl", startedAt: time, error: why)
   }
@@ -43,7 +43,7 @@ enum AssertReport {
   }
 
   private static func text(of cases: [Case], now: Int64) -> String {
-    let cases = cases.isEmpty ? [notMade("no call was made: see standard error", at: now)] : cases
+    let cases = cases.isEmpty ? [notMade("no call was checked: see standard error", at: now)] : cases
     // In UTC without a zone: the schema's type of the attribute has none.
     let start = CivilTime.text(nanosecondsSince1970: cases.first?.startedAt ?? now)
     return JUnitDocument.text(of: [
