@@ -156,11 +156,12 @@ def test_page_is_well_formed_and_needs_no_network(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_annotations_are_one_command_per_line(name):
     lines = golden(name, "github").read_text().splitlines()
-    assert all(re.match(r"::error file=[^:,]+(,line=\d+)?,title=[^:,]*::.", line) for line in lines[:-1])
+    assert all(re.match(r"::(error file=[^:,]+(,line=\d+)?,|notice )title=[^:,]*::.", line) for line in lines[:-1])
     assert lines[-1].startswith("::notice title=rpcurl test::")
     failures = [f for e in events(name) if e["event"] == "test" for s in e.get("steps", []) for f in s.get("failures", [])]
     errors = [error for e in events(name) for error in ([e["error"]] if "error" in e else e.get("errors", []) if e["event"] == "file-end" else [])]
-    assert len(lines) - 1 == len(failures) + len(errors)
+    outputs = [e for e in events(name) if e["event"] == "file-end" and "output" in e]
+    assert len(lines) - 1 == len(failures) + len(errors) + len(outputs)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -41,7 +41,7 @@ final class SuiteRunner {
   ///   - session: A session that prints to `capture`.
   ///   - options: What runs, and how.
   ///   - capture: What the session prints.
-  ///   - emit: Receives the events of the file.
+  ///   - emit: Receives the events of the file, except its end.
   init(
     _ file: Suite, _ session: Session, _ options: SuiteOptions, _ capture: OutputCapture,
     emit: @escaping (SuiteEvent) -> Void
@@ -55,8 +55,9 @@ final class SuiteRunner {
     self.emit = emit
   }
 
-  /// Runs the setup, the tests and the teardown. Returns the error of a signal that has arrived meanwhile.
-  func run() -> Failure? {
+  /// Runs the setup, the tests and the teardown. Returns the end of the file, and the error of a signal that has arrived
+  /// meanwhile.
+  func run() -> (end: SuiteFileEnd, interruption: Failure?) {
     let begin = MonotonicClock.now
     let plans = selected.map { test in (test: test, rows: rows(of: test)) }
     let isCompared = contract != nil && !plans.isEmpty
@@ -100,8 +101,9 @@ final class SuiteRunner {
     }
     var end = SuiteFileEnd(file: file.path, errors: errors, duration: MonotonicClock.now - begin)
     end.isInterrupted = isInterrupted
-    emit(.fileEnd(end))
-    return first ?? interruption
+    // What the teardown has printed.
+    _ = output()
+    return (end, first ?? interruption)
   }
 
   private var selected: [Suite.Test] {

@@ -74,7 +74,25 @@ package struct SuiteWorker {
   private func run(_ suite: Suite, _ emit: @escaping (SuiteEvent) -> Void) throws -> Failure? {
     let capture = OutputCapture()
     let session = try session(capture)
-    defer { session.finish() }
+    let result = try run(suite, session, capture, emit)
+    var end = result.end
+    let printed = capture.take()
+    if !printed.isEmpty { end.output = secrets.apply(printed) }
+    if session.console.reports.areIncomplete {
+      end.errors.append(SuiteError(what: "", why: "a report of an interceptor is incomplete"))
+    }
+    emit(SuiteEvent.fileEnd(end).limited)
+    return result.interruption
+  }
+
+  /// Runs the suite to the end of the session.
+  private func run(
+    _ suite: Suite, _ session: Session, _ capture: OutputCapture, _ emit: @escaping (SuiteEvent) -> Void
+  ) throws -> (end: SuiteFileEnd, interruption: Failure?) {
+    defer {
+      session.finish()
+      session.console.output.flush()
+    }
     if let pipe = options.reportPipe {
       let loop = session.client.loop
       loop.watch(pipe) { [unowned loop] in
@@ -88,11 +106,10 @@ package struct SuiteWorker {
     session.chain.hideFromCommandLines(besides: chain)
     if let (line, failure) = SuiteCheck(suite, session, options).failures.first {
       let error = SuiteError(options.explained(failure, of: path), line: line, secrets)
-      emit(SuiteEvent.fileEnd(SuiteFileEnd(file: path, errors: [error], duration: .zero)).limited)
-      return nil
+      return (SuiteFileEnd(file: path, errors: [error], duration: .zero), nil)
     }
-    let interruption = SuiteRunner(suite, session, options, capture) { emit($0.limited) }.run()
-    try recordings?.end(session)
-    return interruption
+    var result = SuiteRunner(suite, session, options, capture) { emit($0.limited) }.run()
+    do { try recordings?.end(session) } catch { result.end.errors.append(SuiteError(error, secrets)) }
+    return result
   }
 }

@@ -36,11 +36,21 @@ struct FailureLines {
   mutating func add(_ test: TestResult) {
     for step in test.steps { add(step, test.file) }
     if let error = test.error { add(error, test.file) }
-    if let output = test.output, !output.isEmpty {
-      add(.plain, "  output:")
-      let lines = output.hasSuffix("\n") ? output.dropLast() : output[...]
-      addCut(lines.split(separator: "\n", omittingEmptySubsequences: false)) { (.faint, "    \($0)") }
-    }
+    add(output: test.output)
+  }
+
+  /// Adds the errors and the output of a file.
+  mutating func add(_ end: SuiteFileEnd) {
+    for error in end.errors { add(error, end.file) }
+    add(output: end.output)
+  }
+
+  /// Adds what was printed.
+  mutating func add(output: String?) {
+    guard let output, !output.isEmpty else { return }
+    add(.plain, "  output:")
+    let lines = output.hasSuffix("\n") ? output.dropLast() : output[...]
+    addCut(lines.split(separator: "\n", omittingEmptySubsequences: false)) { (.faint, "    \($0)") }
   }
 
   /// Adds the failures of a step. The command line of several checks of one call is added once.

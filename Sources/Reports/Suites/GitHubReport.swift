@@ -1,6 +1,7 @@
 import RPCurlProtobuf
 
-/// Annotations of GitHub Actions: an error at the line of each failure, and a notice with the counts.
+/// Annotations of GitHub Actions: an error at the line of each failure, a notice with what interceptors have printed at the end of
+/// a file, and one with the counts.
 package struct GitHubReport: SuiteReport {
   private var run: SuiteRun?
 
@@ -14,7 +15,11 @@ package struct GitHubReport: SuiteReport {
     case .file, .coverage: break
     case .test(let test): return Self.errors(of: test)
     case .fileEnd(let end):
-      return end.errors.map { Self.error($0, end.file, title: $0.what) }.joined()
+      let errors = end.errors.map { Self.error($0, end.file, title: $0.what) }.joined()
+      var output = FailureLines()
+      output.add(output: end.output)
+      return errors
+        + (output.lines.isEmpty ? "" : Self.command("notice", [("title", end.file)], output.text))
     case .end(let end):
       let text = "\(end.text) in \(end.duration.brief)\(run.map { " (\($0.facts))" } ?? "")"
       return Self.command("notice", [("title", "rpcurl test")], text)

@@ -61,6 +61,9 @@ package struct HTMLReport: SuiteReport {
       lines.add(error, file.path)
       text += "<div class=\"test error\">\(lines.html)</div>\n"
     }
+    var output = FailureLines()
+    output.add(output: file.output)
+    text += output.html
     if !file.tests.isEmpty {
       text += """
         <table>

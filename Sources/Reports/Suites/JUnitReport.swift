@@ -37,6 +37,7 @@ package struct JUnitReport: SuiteReport {
     for test in file.tests where test.outcome == .passed {
       if let output = test.output, !output.isEmpty { suite.output += "== \(test.title)\n\(output)\n" }
     }
+    suite.output += file.output
     return suite
   }
 

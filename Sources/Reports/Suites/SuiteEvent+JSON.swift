@@ -30,6 +30,7 @@ extension SuiteEvent {
       object.addList("errors", end.errors.map(\.json))
       if end.isInterrupted { object.add("interrupted", raw: "true") }
       object.add("seconds", raw: end.duration.secondsNumber)
+      object.addIfPresent("output", end.output)
     case .end(let end):
       object.add("event", "end")
       object.add("passed", end.passed)

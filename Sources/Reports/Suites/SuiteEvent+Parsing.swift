@@ -99,6 +99,7 @@ extension SuiteFileEnd {
     self.init(file: try object.text("file"), duration: try object.seconds())
     for error in try object.objects("errors") { errors.append(try SuiteError(error)) }
     isInterrupted = try object.flag("interrupted")
+    output = try object.textIfPresent("output")
   }
 }
 

@@ -235,6 +235,8 @@ package struct SuiteFileEnd: Sendable, Equatable {
   package var isInterrupted = false
   /// The time from the start of the file to its end.
   package var duration: Duration
+  /// What interceptors have printed after the last call.
+  package var output: String?
 
   /// Makes the end of a file.
   package init(file: String, errors: [SuiteError] = [], duration: Duration) {

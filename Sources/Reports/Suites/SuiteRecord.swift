@@ -4,6 +4,8 @@ struct SuiteRecord: Sendable {
     let path: String
     var tests: [TestResult] = []
     var errors: [SuiteError] = []
+    /// What interceptors have printed after the last call.
+    var output = ""
     var duration = Duration.zero
     /// The number of tests with each outcome; the errors of the file are counted.
     var counts = SuiteEnd()
@@ -29,6 +31,7 @@ struct SuiteRecord: Sendable {
       update(end.file) {
         // A file that is repeated ends several times.
         $0.errors += end.errors
+        $0.output += end.output ?? ""
         $0.duration += end.duration
         $0.counts.count(event)
       }

@@ -21,11 +21,12 @@ package struct TAPReport: SuiteReport {
       let skip = test.outcome == .skipped ? " # SKIP \(Self.escaped(test.reason ?? ""))" : ""
       return point("\(test.file): \(test.title)", isFailed: isFailed, skip) + Self.diagnostics(of: test)
     case .fileEnd(let end):
-      return end.errors.map { error in
+      let points = end.errors.map { error in
         point("\(end.file): \(error.what.isEmpty ? error.why : error.what)", isFailed: true)
           + Self.block(Self.lines(of: error, end.file))
       }
-      .joined()
+      let output = (end.output ?? "").split(separator: "\n").map { "# \(ReportText.oneLine(String($0)))\n" }
+      return (points + output).joined()
     case .end(let end):
       return points == 0 ? "1..0 # SKIP no tests\n" : "1..\(points)\n# \(end.text)\n"
     }

@@ -32,10 +32,11 @@ package struct TerminalReport: SuiteReport {
       return failure(of: test)
     case .fileEnd(let end):
       endedFiles += 1
-      guard !end.errors.isEmpty else { return "" }
       var lines = FailureLines()
-      for error in end.errors { lines.add(error, end.file) }
-      return block("ERROR", ReportText.oneLine(end.file), "", lines)
+      lines.add(end)
+      let title = ReportText.oneLine(end.file)
+      if end.errors.isEmpty { return lines.lines.isEmpty ? "" : block(nil, title, "", lines) }
+      return block("ERROR", title, "", lines)
     case .end(let end): return summary(end)
     }
     return ""
@@ -67,10 +68,10 @@ package struct TerminalReport: SuiteReport {
     }
   }
 
-  /// A failure with its heading, and a blank line.
-  private func block(_ word: String, _ title: String, _ timing: String, _ failure: FailureLines) -> String {
-    var text =
-      "\(colors.paint(.boldRed, word)) \(colors.paint(.bold, title))\(colors.paint(.faint, timing))\n"
+  /// A failure with its heading, or what is no failure, and a blank line.
+  private func block(_ word: String?, _ title: String, _ timing: String, _ failure: FailureLines) -> String {
+    let word = word.map { "\(colors.paint(.boldRed, $0)) " } ?? ""
+    var text = "\(word)\(colors.paint(.bold, title))\(colors.paint(.faint, timing))\n"
     for line in failure.lines {
       text += "  \(colors.paint(Self.color(of: line.style), line.text))\n"
     }

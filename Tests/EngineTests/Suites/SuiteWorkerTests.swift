@@ -72,6 +72,25 @@ struct SuiteWorkerTests {
       ])
   }
 
+  @Test(
+    arguments: [
+      ("metrics,before=mock", 0, "shop.Orders/Place"),
+      ("metrics,before=mock,file=/no-such-directory/a", 0, "metrics: cannot write the report"),
+      ("assert,check=.id == b,junit=DIR/report", 1, "assert: no call reached it"),
+    ])
+  func endOfAFileHasWhatInterceptorsPrintAfterTheLastCall(_ use: String, _ errors: Int, _ text: String) {
+    let mock = #"{"method":"*/Place","response":{"message":{"id":"a"}}}"#
+    let use = use.replacing("DIR", with: directory.path)
+    let suite = "target http://x\nuse \(use)\ntest a\ncall Place {\"id\":\"p\"}\n"
+    let events = events(suite, ["--descriptor-set", directory.write("set", ShopSchema.bytes)], mock: mock)
+    guard case .fileEnd(let end)? = events.last else {
+      Issue.record("\(events)")
+      return
+    }
+    #expect(end.errors.count == errors)
+    #expect(end.output?.contains(text) == true, "\(end.output ?? "")")
+  }
+
   @Test func missingRecordingNamesHowToRecord() {
     let path = directory.write("a.rpcurl", "test a\n".utf8)
     var options = SuiteOptions()

@@ -61,7 +61,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
   private static let hello = test("says hello", 4, .passed, [step(4, [call(6)])]) { $0.tags = ["smoke"] }
 
   static let all: [Scenario] = [
-    passed, failedCheck, severalChecks, sharedSteps, setupError, unreadableFile, callError, invalidCheck,
+    passed, output, failedCheck, severalChecks, sharedSteps, setupError, unreadableFile, callError,
+    invalidCheck,
     skipped, retry,
     rows, timeout, noTests, hostile, coverage, hostileCoverage,
   ]
@@ -72,6 +73,14 @@ struct Scenario: Sendable, CustomTestStringConvertible {
     list.steps = [step(3, [call(5, "List", "ok", .milliseconds(31))])]
     let second = file(path: "tests/list.rpcurl", [.test(list)])
     return Scenario("passed", seed: 1234, files: 2, file([hello]) + second)
+  }
+
+  /// What interceptors print after the last call.
+  private static var output: Scenario {
+    let path = "tests/greet.rpcurl"
+    var end = SuiteFileEnd(file: path, duration: .milliseconds(41))
+    end.output = "METHOD  CALLS\nHello       1\n"
+    return Scenario("output", [.file(SuiteFile(file: path, tests: 1)), hello, .fileEnd(end)])
   }
 
   private static var failedCheck: Scenario {
