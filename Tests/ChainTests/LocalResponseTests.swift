@@ -38,6 +38,20 @@ import Testing
     #expect(call.wireLines == [])
   }
 
+  /// As from a server.
+  @Test(arguments: [CallKind.unary, .clientStreaming, .serverStreaming, .bidiStreaming])
+  func singleResponseComesOnlyWithTheStatusOK(_ kind: CallKind) {
+    let responder = Probe("B", [.requestStart], journal)
+    responder.onRequestStart = { _, token in
+      let error = RPCError(.notFound, "no item", origin: .server)
+      token.respond(LocalResponse(messages: [.bytes(TestMessages.bytes("one"))], error: error))
+    }
+    let call = TestCall(kind, journal, [responder])
+    call.start()
+    #expect(call.callerLines.contains("one") == kind.serverStreams)
+    #expect(call.end?.code == .notFound)
+  }
+
   @Test func responderDoesNotReceiveItsOwnMessages() {
     let outer = Probe("A", .all, journal)
     let responder = Probe("B", .all, journal)

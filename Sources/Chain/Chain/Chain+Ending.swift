@@ -96,7 +96,10 @@ extension Chain {
       // A call that fails before its headers has no messages.
       items = hasHeaders ? [.responseStart(start)] + items : []
     }
-    items += response.messages.map { .responseMessage(MessageValue($0)) }
+    // As from a server: a single response comes with the status ok only.
+    if response.error == nil || facts.kind.serverStreams {
+      items += response.messages.map { .responseMessage(MessageValue($0)) }
+    }
     items.append(.responseEnd(ResponseEnd(error: response.error, trailers: response.trailers)))
     put(items, at: slot.response, of: inbound)
   }

@@ -7,7 +7,7 @@ public struct LocalResponse: Sendable {
   /// Leading metadata.
   public var headers: Headers
   /// The messages, typed or serialized. The response of a unary call has one; without it and without an error the
-  /// caller prints the empty message.
+  /// caller prints the empty message. With an error, a single response is dropped, as that of a server is.
   public var messages: [Payload]
   /// The error; nil is the status `ok`.
   public var error: RPCError?
