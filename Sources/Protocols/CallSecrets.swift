@@ -47,6 +47,20 @@ package final class CallSecrets: Sendable {
     }
   }
 
+  /// Makes further headers secret.
+  ///
+  /// - Parameters:
+  ///   - names: Which headers are secret now.
+  ///   - request: Those of the request.
+  package func add(names: SecretNames, of request: Headers) {
+    state.withLock { state in
+      let all = state.names.adding(names)
+      guard all != state.names else { return }
+      state.names = all
+      state.requests.append(request)
+    }
+  }
+
   /// Adds the values of attributes that are secret.
   package func add(attributes: [(key: String, value: String)]) {
     let names = names

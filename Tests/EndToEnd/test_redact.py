@@ -108,6 +108,13 @@ def test_transcripts_hide_what_the_session_knows(rpcurl, grpc_server, tmp_path, 
     assert NAMED not in text and "[redacted]" in text, text
 
 
+def test_names_that_are_secret_later_hold_for_open_streams(rpcurl, grpc_server):
+    lines = ["verbose 1", "open Chat", '{"text":"a"}', "receive", "options --redact x-mine", "close", "wait"]
+    headers = ["-H", f"x-mine: {NAMED}", "-H", f"demo-trailer: x-echo={NAMED}"]
+    result = rpcurl("session", *headers, grpc_server.url, input="\n".join(lines) + "\n")
+    assert f"> x-mine: {NAMED}" in result.err and "< x-echo: [redacted]" in result.err, result.err
+
+
 def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "suite.rpcurl"
     suite.write_text(f"target {grpc_server.url}\ntest t\noptions --redact x-mine\nheader x-mine: {NAMED}\ncall Hello\nexpect header x-echo == x\n")

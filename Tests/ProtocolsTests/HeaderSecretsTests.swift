@@ -18,6 +18,16 @@ import Testing
     #expect(SecretMask.secrets(of: Headers([(name, value)])) == secrets)
   }
 
+  @Test func masksHeadersThatAreNamedLater() {
+    let secrets = CallSecrets()
+    let request = Headers([("x-mine", "mine-value"), ("x-other", "visible")])
+    secrets.add(request, nil)
+    #expect(secrets.mask.isEmpty)
+    secrets.add(names: SecretNames(adding: ["x-mine"]), of: request)
+    #expect(secrets.names.contains("x-mine"))
+    #expect(secrets.mask.apply("mine-value visible") == "[redacted] visible")
+  }
+
   @Test func masksRequestsOfACall() throws {
     let secrets = CallSecrets(SecretNames(adding: ["X-Ten*"]))
     #expect(secrets.mask.isEmpty)

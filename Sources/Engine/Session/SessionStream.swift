@@ -152,9 +152,10 @@ package final class SessionStream {
     received == 0 ? "no responses" : "\(received) response\(received == 1 ? "" : "s")"
   }
 
-  /// Uses the settings of the output and of request data from now on.
+  /// Uses the settings of the output and of request data from now on, and which names are secret.
   package func show(as settings: CallSettings) {
     form = settings.requestForm
+    call?.secrets.add(names: settings.secretNames, of: call?.httpRequest?.headers ?? Headers())
     printer.show(as: settings.output)
   }
 

@@ -32,6 +32,9 @@ package struct SecretNames: Sendable, Equatable {
     return new.isEmpty ? self : SecretNames(adding: patterns + new)
   }
 
+  /// This rule, extended by the names of another one.
+  package func adding(_ other: SecretNames) -> SecretNames { adding(other.patterns) }
+
   /// Whether a text is the name of a header or of an attribute, with `*` at one or both ends for any text.
   package static func isPattern(_ text: String) -> Bool {
     let core = text.utf8.drop { $0 == UInt8(ascii: "*") }

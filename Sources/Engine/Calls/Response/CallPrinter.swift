@@ -163,7 +163,7 @@ package final class CallPrinter: CallObserver {
     guard settings.verbosity > (isRepeated ? 1 : 0) else { return }
     let shown = SentMessage(
       type: plan.method.input, codec: plan.settings.wire.codec, encoding: settings.jsonEncoding,
-      secretNames: settings.showsSecrets ? nil : plan.settings.secretNames)
+      secretNames: settings.showsSecrets ? nil : secrets?.names ?? plan.settings.secretNames)
     trace(">", redaction.text(shown.text(message, isWhole: settings.verbosity > 1)))
   }
 
