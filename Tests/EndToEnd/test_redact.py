@@ -115,6 +115,16 @@ def test_names_that_are_secret_later_hold_for_open_streams(rpcurl, grpc_server):
     assert f"> x-mine: {NAMED}" in result.err and "< x-echo: [redacted]" in result.err, result.err
 
 
+def test_transcripts_hide_options_of_other_commands(rpcurl, grpc_server, tmp_path):
+    transcript = tmp_path / "transcript"
+    lines = [
+        f'call Hello {{"name":"a"}} --bearer {NAMED}', f'call Hello {{"name":"a"}} -H "authorization: Bearer {NAMED}"', f"open Chat --bearer {NAMED}",
+        f"list --bearer {NAMED}", f'describe Hello -H "x-api-key: {NAMED}"', f"repeat 2 call Hello --bearer {NAMED}", f'header "authorization: Bearer {NAMED}"',
+    ]  # fmt: skip
+    rpcurl("session", grpc_server.url, input="\n".join([f"record {transcript}", *lines, "record off"]) + "\n")
+    assert transcript.read_text().count("${env.RPCURL_OPTIONS}") == 6 and NAMED not in transcript.read_text()
+
+
 def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "suite.rpcurl"
     suite.write_text(f"target {grpc_server.url}\ntest t\noptions --redact x-mine\nheader x-mine: {NAMED}\ncall Hello\nexpect header x-echo == x\n")

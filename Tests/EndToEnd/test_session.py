@@ -485,7 +485,7 @@ def test_options_of_one_call(rpcurl, grpc_server, tmp_path):
     assert (tmp_path / "a.sh").read_text().count(" --filter ") == 5
     assert rpcurl("run", tmp_path / "a").succeeds().out == result.out
     for line, words in [
-        ("call Hello {} --bearer x", "--bearer: not an option of one call\nhint: options --bearer"),
+        ("call Hello {} --bearer x", "--bearer: not an option of one call\nhint: options --bearer"), ("call Hello {} -H 'x: 1'", "-H: not an option of one call"),
         ("call Hello {} --filter message --filter nope", "--filter nope"), ("call Hello {} --format csv", "requires --filter"), ("call Hello {} --filter", "--filter"), ("set a = 1 --filter b", "only call and open have options"),
     ]:  # fmt: skip
         assert words in run(rpcurl, grpc_server.url, lines=[line]).err

@@ -597,6 +597,8 @@ def test_history_reaches_across_sessions(session: Callable[..., Terminal], tmp_p
     for screen, name in ((first, "Ada"), (second, "Bob"), (first, "Cy")):
         screen.send(f'call Hello {{"name":"{name}"}}\r')
         screen.shows("{", f'  "message": "Hello, {name}!",', f'  "name": "{name}"', "}", "rpcurl>")
+    first.send("call Hello {} --bearer secret\r")
+    first.shows("rpcurl: --bearer: not an option of one call", "hint: options --bearer sets it for all calls", "rpcurl>")
     first.send("header authorization: Bearer secret\r")
     first.shows("rpcurl> header authorization: Bearer secret", "rpcurl>")
     first.send(UP)

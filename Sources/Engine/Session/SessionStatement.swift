@@ -262,10 +262,13 @@ package struct SessionStatementReader {
     return bytes.endIndex
   }
 
-  /// Reads `--OPTION` and its value. Returns the end; nil if the text is no option.
+  /// Reads `--OPTION` or `-O` and its value. Returns the end; nil if the text is no option: a number may be negative.
   private mutating func readOption(_ bytes: ArraySlice<UInt8>) throws(Failure) -> Int? {
-    guard bytes.starts(with: "--".utf8) else { return nil }
+    guard bytes.first == UInt8(ascii: "-"), let second = bytes.dropFirst().first,
+      !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(second)
+    else { return nil }
     guard call?.acceptsMessages == true else {
+      guard second == UInt8(ascii: "-") else { return nil }
       throw Failure(
         .usage, "--", "only call and open have options", hint: "options --OPTION sets one for all calls")
     }
@@ -405,16 +408,19 @@ struct OpenBrackets {
 
   /// Counts the brackets of a line.
   mutating func read(_ line: Substring) {
-    for byte in line.utf8 {
-      switch byte {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\\") where isString: isEscaped = true
-      case UInt8(ascii: "\""): isString.toggle()
-      case _ where isString: break
-      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-      default: break
-      }
+    for byte in line.utf8 { read(byte) }
+  }
+
+  /// Counts a bracket.
+  mutating func read(_ byte: UInt8) {
+    switch byte {
+    case _ where isEscaped: isEscaped = false
+    case UInt8(ascii: "\\") where isString: isEscaped = true
+    case UInt8(ascii: "\""): isString.toggle()
+    case _ where isString: break
+    case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+    case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+    default: break
     }
   }
 }

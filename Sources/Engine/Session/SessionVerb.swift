@@ -112,6 +112,9 @@ package struct SessionVerb {
   /// Whether messages follow the name of a method.
   package var acceptsMessages: Bool { arguments == [.method, .json] }
 
+  /// Whether JSON may be on its line, also that of a call in it.
+  package var acceptsJSON: Bool { arguments.last == .json || name == SessionRepetition.name }
+
   /// Whether the responses can be written to a file by `> FILE`.
   package var acceptsOutput: Bool { acceptsMessages && subject == .newCall }
 

@@ -1,4 +1,5 @@
 import RPCurlChain
+import RPCurlInterceptors
 import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf
@@ -68,7 +69,8 @@ extension WrittenSecrets {
     let (name, rest) = SessionVerb.parts(of: trimmed)
     guard let verb = SessionVerb.named(name) else {
       // `Token {…}` is a call.
-      return rest.hasPrefix("{") ? line : mistyped(line)
+      let hasMessages = rest.hasPrefix("{") || SessionStatementReader.beginsValue(trimmed)
+      return hasMessages ? misplacedOptions(in: line, hasJSON: true) ?? line : mistyped(line)
     }
     switch verb.secrets {
     case .none:
@@ -76,10 +78,14 @@ extension WrittenSecrets {
       guard verb.acceptsMessages, line.utf8.contains(UInt8(ascii: "|")),
         let statement = try? reader.add(line),
         let command = statement.command
-      else { return line }
-      return "\(statement.recorded) | \(mistyped(command))"
+      else { return misplacedOptions(in: line, hasJSON: verb.acceptsJSON) ?? line }
+      return "\(self.line(statement.recorded)) | \(mistyped(command))"
     case .guessed: return mistyped(line)
-    case .named: return named(line) ?? line
+    case .named:
+      if let named = named(line) { return named }
+      // The rest of any other line is text.
+      guard verb.acceptsJSON else { return line }
+      return variable(line) ?? misplacedOptions(in: line, hasJSON: true) ?? line
     case .ofCheck:
       if let check = CheckedStream(rest)?.check {
         let written = self.line("\(name) \(check)").dropFirst(name.utf8.count + 1)
@@ -91,7 +97,9 @@ extension WrittenSecrets {
       guard let words = try? SessionWords.split(rest) else { return mistyped(line) }
       return options(self.words(words))
     case .target:
-      guard Self.hasCredentials(target: String(rest)) else { return line }
+      guard Self.hasCredentials(target: String(rest)) else {
+        return misplacedOptions(in: line, hasJSON: false) ?? line
+      }
       return "\(name) ${env.\(placeholder("RPCURL_TARGET", "the target", for: String(rest)).name)}"
     }
   }
@@ -102,7 +110,8 @@ extension WrittenSecrets {
     var rest = line[...]
     var isExpected = false
     for _ in 0..<3 {
-      rest = rest.droppingScalars { $0.properties.isWhitespace || $0 == ":" }
+      // A quote is one of a shell.
+      rest = rest.droppingScalars { $0.properties.isWhitespace || ":\"'".unicodeScalars.contains($0) }
       let name = rest.prefixOfScalars { Self.isAlphanumeric($0) || "-_.".unicodeScalars.contains($0) }
       let separator = rest[name.endIndex...].prefixOfScalars {
         $0.properties.isWhitespace || ":=!<>~".unicodeScalars.contains($0)
@@ -141,26 +150,63 @@ extension WrittenSecrets {
     return "\(line[..<value.startIndex])${env.\(variable.name)}"
   }
 
+  /// Replaces the value in `set NAME = VALUE` if it has a secret, though its name is not that of one; nil otherwise.
+  private mutating func variable(_ line: String) -> String? {
+    guard case (let before, let value?) = line.parted(at: "="), hasSecret(variable: value) else { return nil }
+    let name = before.unicodeScalars.split(whereSeparator: \.properties.isWhitespace).last
+    let start = value.droppingScalars(while: \.properties.isWhitespace)
+    return replacing(start, of: name.map { Substring($0) } ?? before, in: line, isExpected: false)
+  }
+
+  /// Replaces the options on a line from the first one that may have a secret, such as the `-H` of a call, which a session
+  /// refuses; nil if there is none.
+  ///
+  /// - Parameter hasJSON: Whether a quote begins a string, in which a dash begins no option. After one that is not closed, it
+  ///   may.
+  private mutating func misplacedOptions(in line: String, hasJSON: Bool) -> String? {
+    var brackets = OpenBrackets()
+    for index in line.utf8.indices {
+      if line.utf8[index] == UInt8(ascii: "-"), !brackets.isString, mayBeginOption(line[..<index]) {
+        let word = line[index...].prefixOfScalars { !$0.properties.isWhitespace }
+        if OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) {
+          let variable = placeholder("RPCURL_OPTIONS", "the options", for: line)
+          return "\(line[..<index])${env.\(variable.name)}"
+        }
+      }
+      if hasJSON { brackets.read(line.utf8[index]) }
+    }
+    return brackets.isString ? misplacedOptions(in: line, hasJSON: false) : nil
+  }
+
+  /// Whether an option may follow a part of a line: its dash begins a word, or follows JSON.
+  private func mayBeginOption(_ before: Substring) -> Bool {
+    guard let last = before.unicodeScalars.last else { return true }
+    return last.properties.isWhitespace || "\"'}]".unicodeScalars.contains(last)
+  }
+
   /// Replaces secrets in a line that is not a valid command. Its meaning is a guess, so this replaces too much rather
   /// than too little.
   private mutating func mistyped(_ line: String) -> String {
-    if let named = named(line) { return named }
-    for word in line.unicodeScalars.split(whereSeparator: \.properties.isWhitespace)
-    where word.first == "-" && OptionPart.parts(of: String(word)).contains(where: Self.hasSecrets) {
-      let variable = placeholder("RPCURL_OPTIONS", "the options", for: line)
-      return "\(line[..<word.startIndex])${env.\(variable.name)}"
-    }
-    return settings(line)
+    named(line) ?? misplacedOptions(in: line, hasJSON: false) ?? settings(line)
   }
 
-  /// Replaces secrets in the settings of an interceptor, the last word of a line.
+  /// Replaces secrets in the settings of an interceptor, the last word of a line; a blank was meant to be the comma in
+  /// `auth bearer=TOKEN`.
   private mutating func settings(_ line: String) -> String {
     let scalars = line.unicodeScalars
-    guard let comma = scalars.firstIndex(of: ",") else { return line }
+    let comma = scalars.firstIndex(of: ",")
+    let equals = scalars.firstIndex(of: "=")
+    guard
+      let end = comma ?? equals.flatMap({ scalars[..<$0].lastIndex(where: \.properties.isWhitespace) })
+    else { return line }
     let start =
-      scalars[..<comma].lastIndex(where: \.properties.isWhitespace).map(scalars.index(after:))
+      scalars[..<end].lastIndex(where: \.properties.isWhitespace).map(scalars.index(after:))
       ?? line.startIndex
-    return "\(line[..<start])\(spec(String(line[start...])))"
+    let name = line[start..<end]
+    guard comma != nil || BuiltIns.all.contains(where: { $0.name == name }) else { return line }
+    let settings = line[scalars.index(after: end)...]
+    let written = spec("\(name),\(settings)")
+    return String(line[..<settings.startIndex]) + Substring(written.utf8.dropFirst(name.utf8.count + 1))
   }
 
   /// The command `options` with these arguments.

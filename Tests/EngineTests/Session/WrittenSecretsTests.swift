@@ -79,6 +79,27 @@ struct WrittenSecretsTests {
     ("headr x-trace: 1", "headr x-trace: 1"),
     ("header authorization", "header authorization"), ("headr", "headr"),
     ("call Hello {\"name\":\"Ada\"}", "call Hello {\"name\":\"Ada\"}"),
+    // Options of other commands, which are not in JSON.
+    ("call Hello {\"a\":1} -H \"authorization: x\"", "call Hello {\"a\":1} ${env.RPCURL_OPTIONS}"),
+    ("Hello {}--bearer x", "Hello {}${env.RPCURL_OPTIONS}"),
+    ("call Hello {\"a\":\"b} --bearer x", "call Hello {\"a\":\"b} ${env.RPCURL_OPTIONS}"),
+    ("call A {} --bearer x | curl -ume:x", "call A {} ${env.RPCURL_OPTIONS} | curl ${env.RPCURL_OPTIONS}"),
+    ("open Chat --bearer x", "open Chat ${env.RPCURL_OPTIONS}"),
+    ("{\"text\":\"-u me\"} -u me:x", "{\"text\":\"-u me\"} ${env.RPCURL_OPTIONS}"),
+    ("list \"--bearer=x\"", "list \"${env.RPCURL_OPTIONS}"),
+    ("describe A -H 'x-api-key: x'", "describe A ${env.RPCURL_OPTIONS}"),
+    ("repeat 2 call Hello --bearer x", "repeat 2 call Hello ${env.RPCURL_OPTIONS}"),
+    ("target h:1 --bearer x", "target h:1 ${env.RPCURL_OPTIONS}"),
+    ("set x = 1 --bearer x", "set x = 1 ${env.RPCURL_OPTIONS}"),
+    ("set x = \"-u me\"", "set x = \"-u me\""), ("header x: -u me", "header x: -u me"),
+    ("expect .x == -u", "expect .x == -u"),
+    // What a shell or the command line accepts, and a session does not.
+    ("header \"authorization: Bearer x\"", "header \"authorization: ${env.AUTHORIZATION}"),
+    ("use auth bearer=x", "use auth bearer=env:AUTH_BEARER"),
+    ("use ./sign.py --key=x", "use ./sign.py --key=x"),
+    ("set a.b = 1", "set a.b = 1"), ("set t = {\"password\":\"x\"}", "set t = ${env.T}"),
+    ("set url =  \"https://u:x@h/\"", "set url =  ${env.URL}"),
+    ("set t = {\"password\":\"${env.X}\"}", "set t = {\"password\":\"${env.X}\"}"),
     // Scalars that join a delimiter into one character.
     ("header authorization:\u{301}x", "header authorization:${env.AUTHORIZATION}"),
     ("headr authorization:\u{301}x", "headr authorization:${env.AUTHORIZATION}"),
@@ -140,6 +161,7 @@ struct WrittenSecretsTests {
     "use header,set=authorization:x",
     "use auth,token=abc", "use auth,tokn=abc", "usee auth,hosts=a,tokn=abc",
     "options -H 'Cookie: a=b'", "set password = x", "options --bearer x", "options -u me:x",
+    "list --bearer x", "call Hello {} -H \"authorization: x\"",
   ])
   func detectsSecrets(line: String) {
     #expect(WrittenSecrets(separates: false).occur(inLine: line))
@@ -150,6 +172,7 @@ struct WrittenSecretsTests {
     "call shop.Orders/Token", "{\"a\": 1}",
     "use retry,max-delay=1", "use auth,bearer=cmd:c,timeout=1s", "use header,set=authorization:env:TOKEN",
     "use header,set=x-api-key:cmd:pass api", "use retry,atempts=1", "",
+    "call Hello {\"text\": \"use --bearer x or -u me\"}", "call Hello {\"n\": [-1, -2]}",
   ])
   func ignoresOtherLines(line: String) {
     #expect(!WrittenSecrets(separates: false).occur(inLine: line))

@@ -114,7 +114,7 @@ package struct WrittenSecrets {
 
   /// Whether the value of a variable is a URL with credentials, or JSON in which one is or in which a member has the name of a
   /// secret.
-  private func hasSecret(variable value: Substring) -> Bool {
+  func hasSecret(variable value: Substring) -> Bool {
     let text = String(value)
     guard text.withoutUserInfo == text else { return true }
     return (try? JSONValue(parsing: Array(text.utf8))).map { hasSecret(in: $0) } ?? false
