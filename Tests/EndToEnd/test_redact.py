@@ -2,10 +2,12 @@
 
 import base64
 import json
+import os
+import subprocess
 
 import pytest
 import raw_http2
-from harness import write
+from harness import RPCURL, write
 
 BEARER = "hunter2-bearer"
 NAMED = "hunter2-named"
@@ -125,6 +127,40 @@ def test_transcripts_hide_options_of_other_commands(rpcurl, grpc_server, tmp_pat
     assert transcript.read_text().count("${env.RPCURL_OPTIONS}") == 6 and NAMED not in transcript.read_text()
 
 
+SAVED = {
+    "a header": ["header x-b: ${env.MY_TOKEN}", "call EchoMetadata"],
+    "a header of credentials": ["header authorization: Bearer ${env.MY_TOKEN}", 'call Hello {"name":"${env.MY_TOKEN}"}'],
+    "an interceptor": ["use header,set=x-c:${env.MY_TOKEN}", "call EchoMetadata"],
+    "a variable": [f'set token = "{NAMED}"', 'call Hello {"name":"${token}"}'],
+    "a variable from elsewhere": ["options --var k=env:MY_TOKEN", "header x-b: ${k}", "call EchoMetadata"],
+    "a stream": ["open Chat", '{"text":"$${env.HOME} \\" ${env.MY_TOKEN}"}', "close", "wait"],
+}
+
+
+@pytest.mark.parametrize("case", SAVED)
+def test_saved_shell_scripts_have_variables_in_place_of_secrets(rpcurl, grpc_server, tmp_path, case):
+    saved = tmp_path / "saved.sh"
+    rpcurl("session", grpc_server.url, input="\n".join([*SAVED[case], f"save {saved}"]) + "\n", env={"MY_TOKEN": NAMED}).exits(0)
+    assert NAMED not in saved.read_text(), saved.read_text()
+    values = {"AUTHORIZATION": f"Bearer {NAMED}", "TOKEN": NAMED, "K": NAMED, "MY_TOKEN": NAMED}
+    environment = rpcurl.environment(values) | {"PATH": f"{RPCURL.parent}:{os.environ['PATH']}"}
+    result = subprocess.run(["sh", saved], capture_output=True, text=True, env=environment, check=True)
+    assert NAMED in result.stdout and (case != "a stream" or f'${{env.HOME}} \\" {NAMED}"' in result.stdout), result.stdout
+
+
+@pytest.mark.parametrize("setting", ["bearer=@FILE", "bearer=cmd:cat FILE"])
+def test_reports_and_transcripts_hide_what_interceptors_add(rpcurl, grpc_server, tmp_path, setting):
+    setting = "auth," + setting.replace("FILE", str(write(tmp_path / "token", NAMED)))
+    suite, transcript = tmp_path / "suite.rpcurl", tmp_path / "transcript"
+    test = f'test t\ncall EchoMetadata\ncall Hello {{"name":"{NAMED}"}}\nexpect .name == x\n'
+    suite.write_text(f"target {grpc_server.url}\nuse {setting}\n{test}")
+    assert NAMED not in rpcurl("test", suite).exits(8).out
+    suite.write_text(f"target {grpc_server.url}\n{test}")
+    assert NAMED not in rpcurl("test", "--use", setting, suite).exits(8).prints("[redacted]").out
+    rpcurl("session", grpc_server.url, input=f"record {transcript}\nuse {setting}\ncall EchoMetadata\n").exits(0)
+    assert "Bearer [redacted]" in transcript.read_text() and NAMED not in transcript.read_text()
+
+
 def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "suite.rpcurl"
     suite.write_text(f"target {grpc_server.url}\ntest t\noptions --redact x-mine\nheader x-mine: {NAMED}\ncall Hello\nexpect header x-echo == x\n")
@@ -153,7 +189,7 @@ def test_commands_of_programs_have_variables_in_place_of_secrets(rpcurl, descrip
     assert "hunter2" not in result.out + result.err
     if options == ["curl"]:
         # The message of gRPC is in an envelope, which has the length.
-        assert result.code == 2 and "a secret value of --var" in result.err and "--show-secrets" in result.err, result.err
+        assert result.code == 2 and "has a secret value" in result.err and "--show-secrets" in result.err, result.err
     else:
         assert result.code == 0 and "bad ${K}" in result.out and "# Set K in the environment: the value of the variable k" in result.out, result
         assert "--var" not in result.out

@@ -63,42 +63,31 @@ package enum SavedScript {
   ///
   /// - Parameters:
   ///   - call: The call.
-  ///   - secrets: Replaces its credentials by variables.
-  ///   - mask: Replaces other secrets in words and messages, before they are quoted.
-  package static func command(
-    _ call: SavedCall, _ secrets: inout WrittenSecrets, masking mask: (String) -> String = { $0 }
-  ) -> String {
-    var words = ["rpcurl", "call"] + secrets.words(call.arguments.map(mask)).map(quoted)
+  ///   - secrets: Replaces its secrets by variables.
+  package static func command(_ call: SavedCall, _ secrets: inout WrittenSecrets) -> String {
+    var words = ["rpcurl", "call"] + secrets.words(call.arguments).map { secrets.hiding(ShellText($0)) }
     // Without a response there is nothing to wait for but the end.
-    if let limit = call.limit, limit > 0 { words += ["--limit", "\(limit)"] }
-    if !call.isClientStreaming, let message = call.messages.first, message != "{}" {
+    if let limit = call.limit, limit > 0 { words += ["--limit", ShellText("\(limit)")] }
+    let messages = call.messages.map { secrets.hiding(ShellText($0), isJSON: true) }
+    if !call.isClientStreaming, let message = messages.first, message != "{}" {
       // The values of the message are inserted already.
-      let text = call.arguments.contains("--expand") ? message.replacing("${", with: "$${") : message
-      words += ["-d", quoted(mask(text))]
+      let isExpanded = call.arguments.contains("--expand")
+      words += ["-d", isExpanded ? message.mappingTexts { $0.replacing("${", with: "$${") } : message]
     }
     // For `-o`, a dash is standard output.
-    if let path = call.output { words += ["-o", quoted(mask(path == "-" ? "./-" : path))] }
-    words += [quoted(mask(call.target)), quoted(call.method.description)]
-    return words.joined(separator: " ") + (call.isClientStreaming ? document(call.messages.map(mask)) : "")
+    if let path = call.output { words += ["-o", secrets.hiding(ShellText(path == "-" ? "./-" : path))] }
+    words += [secrets.hiding(ShellText(call.target)), ShellText(call.method.description)]
+    return words.map(\.quoted).joined(separator: " ") + (call.isClientStreaming ? document(messages) : "")
   }
 
   /// A here-document with a delimiter that no message contains.
-  private static func document(_ messages: [String]) -> String {
+  private static func document(_ messages: [ShellText]) -> String {
     guard !messages.isEmpty else { return " </dev/null" }
+    let isExpanded = !messages.allSatisfy(\.isLiteral)
+    let texts = messages.map { $0.inDocument(isExpanded: isExpanded) }
     var end = "EOF"
-    let lines = Set(messages.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) })
+    let lines = Set(texts.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) })
     while lines.contains(Substring(end)) { end += "_" }
-    return " <<'\(end)'\n\(messages.joined(separator: "\n"))\n\(end)"
-  }
-
-  /// Quotes a word for a POSIX shell; the secret is a variable.
-  package static func quoted(_ word: WrittenSecrets.Word) -> String {
-    guard let placeholder = word.placeholder else { return quoted(word.before) }
-    return "\"\(SessionWords.escaped(word.before, "\"\\$`"))${\(placeholder.name)}\""
-  }
-
-  /// Quotes `word` for a POSIX shell.
-  static func quoted(_ word: String) -> String {
-    ShellText(word).quoted
+    return " <<\(isExpanded ? end : "'\(end)'")\n\(texts.joined(separator: "\n"))\n\(end)"
   }
 }

@@ -249,6 +249,7 @@ extension Session {
     record.calls(stream.saved)
     lastCall = stream
     secrets.add(of: stream.plan)
+    secrets.follow(call.secrets)
     observer?.began(stream)
     stream.start(call)
     stream.printer.setOutputBehind(isOutputBehind)

@@ -41,7 +41,7 @@ extension Session {
   private func save(_ path: String, showsSecrets: Bool) throws(Failure) {
     for stream in streams.open where !stream.isDone { stream.saved?.limit = stream.received }
     let written = WrittenSecrets(
-      showsSecrets: showsSecrets, secrets.names, separates: false)
+      showsSecrets: showsSecrets, secrets.names, separates: false, known: secrets.known)
     let text =
       path.hasSuffix(".sh")
       ? SavedScript.shell(record, written)

@@ -92,7 +92,7 @@ extension Session {
 
   /// Sets the variables of `--var`, which commands replace.
   package func set(_ variables: VariableArguments) throws(Failure) {
-    secrets.add(Array(variables.secrets.values))
+    secrets.add(variables)
     for (name, value) in variables.values { try set(variable: name, to: value) }
   }
 
@@ -103,11 +103,16 @@ extension Session {
   }
 
   /// Removes credentials from what is shown besides calls.
-  var redaction: Redaction { Redaction(CallSecrets(secrets.names), showsSecrets: options.has(.showSecrets)) }
+  var redaction: Redaction {
+    let known = CallSecrets(secrets.names)
+    known.add(Array(secrets.known.mask.secrets))
+    return Redaction(known, showsSecrets: options.has(.showSecrets))
+  }
 
   /// Replaces credentials in what the user has written.
   var written: WrittenSecrets {
-    WrittenSecrets(showsSecrets: options.has(.showSecrets), secrets.names, separates: false)
+    WrittenSecrets(
+      showsSecrets: options.has(.showSecrets), secrets.names, separates: false, known: secrets.known)
   }
 
   /// Sets the variables of `--var` among options.

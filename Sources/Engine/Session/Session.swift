@@ -342,7 +342,10 @@ package final class Session {
 
   /// Prints the result of a call that has ended. Returns its exit status if it failed.
   package func conclude(_ stream: SessionStream) -> ExitStatus? {
-    defer { stream.forget() }
+    defer {
+      if let call = stream.call { secrets.keep(call.secrets) }
+      stream.forget()
+    }
     let status = stream.printer.conclude() ?? stream.printer.failure?.status
     stream.saved?.hasFailed = status != nil && (!stream.isCanceled || stream.number == nil)
     stream.saved?.limit = stream.isCanceled ? stream.received : nil

@@ -10,21 +10,46 @@ import RPCurlTransport
 package final class SessionSecrets {
   /// Which headers, attributes and variables are secret.
   package private(set) var names = SecretNames.standard
-  /// Replaces the secrets that are known so far.
-  package var mask = SecretMask()
+  /// The secrets that were added so far.
+  private var added = KnownSecrets()
+  /// The credentials of the calls that run. Their interceptors may add some.
+  private var running: [CallSecrets] = []
 
   /// Has no secret yet.
   package init() {}
 
+  /// The secrets that are known so far.
+  package var known: KnownSecrets {
+    get {
+      for call in running { added.add(call.mask) }
+      return added
+    }
+    set { added = newValue }
+  }
+
   /// The text without secrets.
-  package func apply(_ text: String) -> String { mask.apply(text) }
+  package func apply(_ text: String) -> String { known.mask.apply(text) }
+
+  /// Follows the credentials of a call until it ends.
+  func follow(_ call: CallSecrets) { running.append(call) }
+
+  /// Keeps the credentials of a call that has ended.
+  func keep(_ call: CallSecrets) {
+    added.add(call.mask)
+    running.removeAll { $0 === call }
+  }
 
   /// Adds secrets that become known during the session.
-  func add(_ values: [String]) { mask.add(values) }
+  private func add(_ values: [String]) { added.add(values) }
+
+  /// Adds the values of variables that are read from elsewhere.
+  func add(_ variables: VariableArguments) {
+    for (name, value) in variables.secrets { added.add([value], ofVariable: name) }
+  }
 
   /// Adds the value of a variable, with the texts in it, if its name is that of a secret.
   func add(_ value: JSONValue, ofVariable name: String) {
-    if names.contains(name) { add(Self.texts(in: value)) }
+    if names.contains(name) { added.add(Self.texts(in: value), ofVariable: name) }
   }
 
   private static func texts(in value: JSONValue) -> [String] {
@@ -39,7 +64,9 @@ package final class SessionSecrets {
   func noting(_ environment: @escaping (String) -> String?) -> (String) -> String? {
     { [self] name in
       let value = environment(name)
-      if let value { add(.string(value), ofVariable: name) }
+      if let value, names.contains(name) {
+        added.add([value], of: WrittenSecrets.Placeholder(name: name, meaning: "the variable \(name)"))
+      }
       return value
     }
   }
@@ -69,7 +96,7 @@ package final class SessionSecrets {
 
   /// Adds the credentials that a call sends: those of its headers, also of files and of a prompt, and of its netrc file.
   func add(of plan: CallPlan) {
-    mask.add(plan.settings.secrets.mask)
+    added.add(plan.settings.secrets.mask)
     if let file = plan.connection.netrcFile { add(Self.netrc(file)) }
   }
 

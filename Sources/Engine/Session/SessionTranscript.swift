@@ -79,7 +79,7 @@ package final class SessionTranscript {
 
   private func write(masked bytes: [UInt8]) {
     do throws(SystemError) {
-      try file.write(secrets.mask.apply(bytes))
+      try file.write(secrets.known.mask.apply(bytes))
     } catch {
       let report = whenFailed
       whenFailed = nil

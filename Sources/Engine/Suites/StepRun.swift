@@ -107,8 +107,8 @@ struct StepRun {
 
   /// The command line that makes the call alone; nil if its messages were too large to keep.
   private static func command(_ saved: SavedCall?, _ secrets: SessionSecrets) -> String? {
-    var placeholders = WrittenSecrets(secrets.names, separates: false)
     guard let saved, !saved.isCut else { return nil }
-    return SavedScript.command(saved, &placeholders, masking: secrets.apply)
+    var written = WrittenSecrets(secrets.names, separates: false, known: secrets.known)
+    return SavedScript.command(saved, &written)
   }
 }

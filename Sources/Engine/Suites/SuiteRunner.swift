@@ -210,7 +210,7 @@ final class SuiteRunner {
     var event = result(of: test, .passed)
     event.row = rowName.map(secrets.apply)
     _ = output()
-    let mask = secrets.mask
+    let known = secrets.known
     session.failures = []
     let limit = (test.limit ?? file.limit ?? options.testLimit).map {
       stop(
@@ -221,7 +221,7 @@ final class SuiteRunner {
       limit?()
       timeout = nil
       // Those of many rows would slow the run down.
-      secrets.mask = mask
+      secrets.known = known
     }
     let scope = session.beginScope(keepsVariables: false)
     do {

@@ -19,7 +19,7 @@ package struct SecretMask: Sendable {
   private typealias Form = (bytes: [UInt8], isMarked: Bool)
 
   /// The secrets that are replaced.
-  private var secrets: Set<String> = []
+  package private(set) var secrets: Set<String> = []
   /// Made when it is used first: secrets are added one by one.
   private var automaton = Locked<TextAutomaton?>(nil)
 

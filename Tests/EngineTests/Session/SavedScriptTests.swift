@@ -10,7 +10,7 @@ struct SavedScriptTests {
     ("a'\u{301};b", "'a'\\''\u{301};b'"), ("\u{600}'", "'\u{600}'\\'''"),
   ])
   func quotesWordsForShell(word: String, quoted: String) {
-    #expect(Array(SavedScript.quoted(word).utf8) == Array(quoted.utf8))
+    #expect(Array(ShellText(word).quoted.utf8) == Array(quoted.utf8))
   }
 
   @Test func writesTheAttributesOfTheCommandLine() throws {
@@ -36,6 +36,17 @@ struct SavedScriptTests {
     let word = WrittenSecrets.Word(
       before: "a\"\u{301}$\u{301}`\u{200D}\\: ", placeholder: .init(name: "TOKEN", meaning: "a token"))
     let quoted = "\"a\\\"\u{301}\\$\u{301}\\`\u{200D}\\\\: ${TOKEN}\""
-    #expect(Array(SavedScript.quoted(word).utf8) == Array(quoted.utf8))
+    #expect(Array(ShellText(word).quoted.utf8) == Array(quoted.utf8))
+  }
+
+  @Test func writesHeadersThatTheCommandCannotSetAsOptions() throws {
+    func script(_ words: String...) throws -> String {
+      let record = SessionRecord(try SessionState(Parser.parse(words, as: .session), target: nil))
+      return SavedScript.session(record, WrittenSecrets(separates: false), head: [])
+    }
+    #expect(try script("-H", "a: 1", "-H", "b: ${k}") == "header a: 1\nheader b: $${k}\n")
+    #expect(
+      try script("-H", "A: 1", "-H", "a: 2", "--expand", "-H", "b: ${k}")
+        == "options --expand\noptions -H 'A: 1'\noptions -H 'a: 2'\noptions -H 'b: ${k}'\n")
   }
 }

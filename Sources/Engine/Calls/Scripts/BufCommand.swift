@@ -112,7 +112,7 @@ struct BufCommand {
     } else if call.data.isEmpty {
       if call.plan?.method.clientStreaming == true { script.add("-d", "@-") }
     } else {
-      script.add("-d", ShellText(call.data.joined(separator: "\n")))
+      script.add("-d", try call.data(call.data.joined(separator: "\n")))
     }
   }
 }

@@ -42,18 +42,20 @@ package enum CallProgram: String, CaseIterable {
   /// - Parameters:
   ///   - command: The arguments of the call.
   ///   - resolved: The call that they mean.
+  ///   - known: Secrets that may occur anywhere in the command.
   ///   - error: Where warnings about sources are printed.
   ///   - environment: Returns the value of an environment variable.
   /// - Throws: `Failure` if the program cannot make the call, or if its data is needed and invalid.
   package func script(
-    _ command: Invocation, _ resolved: ResolvedCall, _ error: StandardError, environment: (String) -> String?
+    _ command: Invocation, _ resolved: ResolvedCall, hiding known: KnownSecrets = KnownSecrets(),
+    _ error: StandardError, environment: (String) -> String?
   ) throws(Failure) -> String {
     if self != .rpcurl, command.isBatch {
       throw Failure(
         .usage, "--explain --format \(rawValue)", "a command of \(self.command) makes one call",
         hint: "omit --each, or use --format sh")
     }
-    let call = try WrittenCall(self, command, resolved, error)
+    let call = try WrittenCall(self, command, resolved, known, error)
     if self != .rpcurl, command.expansion.map({ $0 != .typed }) ?? false,
       let file = command.all(.header).first(where: { $0.text?.hasPrefix("@") == true })
     {

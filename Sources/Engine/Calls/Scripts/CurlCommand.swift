@@ -29,7 +29,7 @@ struct CurlCommand {
   /// - Throws: `Failure` if a message cannot be encoded.
   mutating func write() throws(Failure) -> String {
     let (request, body) = try request()
-    guard call.variables.apply(request.url) == request.url else { throw call.showsSecret }
+    guard !call.hasSecret(request.url) else { throw call.showsSecret }
     for argument in call.arguments { if let words = call.words(argument) { script.add(words) } }
     addConnection()
     let url = addServerName(request.url)

@@ -123,7 +123,7 @@ struct GrpcurlCommand {
       script.add("-d", "@")
       if path != "-" { script.input = .file(path) }
     } else {
-      script.add("-d", ShellText(call.data.joined(separator: "\n")))
+      script.add("-d", try call.data(call.data.joined(separator: "\n")))
     }
   }
 }

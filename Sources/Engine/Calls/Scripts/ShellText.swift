@@ -71,6 +71,11 @@ package struct ShellText: Equatable, ExpressibleByStringLiteral {
     parts.allSatisfy { if case .text(let text) = $0 { satisfy(text) } else { true } }
   }
 
+  /// The word with its texts changed.
+  func mappingTexts(_ change: (String) -> String) -> ShellText {
+    ShellText(parts.map { if case .text(let text) = $0 { .text(change(text)) } else { $0 } })
+  }
+
   package static func + (first: ShellText, second: ShellText) -> ShellText {
     ShellText(first.parts + second.parts)
   }
@@ -84,6 +89,16 @@ package struct ShellText: Equatable, ExpressibleByStringLiteral {
     let literal = texts.compactMap(\.self)
     guard literal.count == texts.count else { return "\"\(parts.map(Self.withinDoubleQuotes).joined())\"" }
     return Self.quoted(literal.joined())
+  }
+
+  /// The word as text of a here-document.
+  ///
+  /// - Parameter isExpanded: Whether the shell replaces variables in the document.
+  func inDocument(isExpanded: Bool) -> String {
+    parts.map { part in
+      guard case .text(let text) = part else { return Self.withinDoubleQuotes(part) }
+      return isExpanded ? SessionWords.escaped(text, "\\$`") : text
+    }.joined()
   }
 
   private static func quoted(_ text: String) -> String {

@@ -28,9 +28,10 @@ final class WrittenCall {
   var missing: [String] = []
 
   /// - Throws: `Failure` if the messages are needed and invalid, or if the schema is needed and not known.
-  init(_ program: CallProgram, _ command: Invocation, _ resolved: ResolvedCall, _ error: StandardError)
-    throws(Failure)
-  {
+  init(
+    _ program: CallProgram, _ command: Invocation, _ resolved: ResolvedCall, _ known: KnownSecrets,
+    _ error: StandardError
+  ) throws(Failure) {
     self.program = program
     self.command = command.command
     settings = resolved.settings
@@ -40,6 +41,8 @@ final class WrittenCall {
     arguments = Self.applying(command.arguments)
     data = command.data
     secrets = settings.written
+    secrets.known = known
+    for (name, value) in settings.expansion?.secrets ?? [:] { secrets.known.add([value], ofVariable: name) }
     let readsSources = program == .buf || program == .grpcurl && command.descriptorSets.isEmpty
     sources =
       readsSources
@@ -114,32 +117,23 @@ final class WrittenCall {
     return try data(text)
   }
 
-  /// Replaces the values of `--var` that are read from elsewhere, unless secrets are shown.
-  var variables: SecretMask {
-    SecretMask(settings.output.showsSecrets ? [] : settings.variableSecrets)
-  }
+  /// Whether a text has a known secret, in any form.
+  func hasSecret(_ text: String) -> Bool { !secrets.showsSecrets && secrets.known.apply(text) != text }
 
-  /// JSON in which variables are in place of the values of `--var` that are read from elsewhere.
+  /// JSON in which variables are in place of known secrets.
   ///
   /// - Throws: `Failure` if it has a secret in another form.
   func data(_ json: String) throws(Failure) -> ShellText {
-    var data = ShellText(json)
-    guard !variables.isEmpty, let values = settings.expansion?.secrets else { return data }
-    for (name, secret) in values.sorted(by: { $0.key < $1.key }) where !SecretMask([secret]).isEmpty {
-      let written = String(JSONValue.quoted(secret).dropFirst().dropLast())
-      guard json.contains(written) else { continue }
-      let form = written == secret ? "" : ", with the escapes of JSON"
-      let variable = secrets.placeholder(name, "the value of the variable \(name)\(form)", for: secret)
-      data = data.replacing(written, withVariable: variable.name)
-    }
-    guard data.allTexts({ variables.apply($0) == $0 }) else { throw showsSecret }
+    guard hasSecret(json) else { return ShellText(json) }
+    let data = secrets.replacingKnown(in: ShellText(json), isJSON: true)
+    guard data.allTexts({ !hasSecret($0) }) else { throw showsSecret }
     return data
   }
 
   /// The error of data whose form has no place for a variable.
   var showsSecret: Failure {
     Failure(
-      .usage, "--explain --format \(program.rawValue)", "the data of the command has a secret value of --var",
+      .usage, "--explain --format \(program.rawValue)", "the data of the command has a secret value",
       hint: "--format sh prints a command of rpcurl without it; --show-secrets shows it")
   }
 
@@ -165,8 +159,8 @@ final class WrittenCall {
     // The program replaces the values.
     guard program != .rpcurl || template(argument) == nil else { return ShellText(text) }
     if OptionTable[argument.id].secrecy == .whole, let source = Self.elsewhere(text) { return source }
-    guard let word = secrets.value(text, of: argument.id, argument.name) else { return ShellText(text) }
-    return ShellText(word)
+    let word = secrets.value(text, of: argument.id, argument.name)
+    return secrets.hiding(word.map { ShellText($0) } ?? ShellText(text))
   }
 
   /// A header of an option: its line with the values of its template, of which the shell reads those of the environment;

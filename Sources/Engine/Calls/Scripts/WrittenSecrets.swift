@@ -38,6 +38,8 @@ package struct WrittenSecrets {
   package let showsSecrets: Bool
   /// Which headers, attributes, variables and keys are secret.
   package let names: SecretNames
+  /// The secrets that may occur anywhere in a command.
+  var known: KnownSecrets
   /// The placeholders made so far, in order.
   package private(set) var placeholders: [Placeholder] = []
   /// Whether secrets with the same meaning have placeholders of their own.
@@ -50,8 +52,13 @@ package struct WrittenSecrets {
   ///   - names: Which headers, attributes, variables and keys are secret.
   ///   - separates: Whether two values of one header or option have two placeholders. In a session, a later value
   ///     usually replaces the earlier one, and they share one.
-  package init(showsSecrets: Bool = false, _ names: SecretNames = .standard, separates: Bool) {
+  ///   - known: The secrets that may occur anywhere in a command.
+  package init(
+    showsSecrets: Bool = false, _ names: SecretNames = .standard, separates: Bool,
+    known: KnownSecrets = KnownSecrets()
+  ) {
     self.showsSecrets = showsSecrets
+    self.known = known
     self.names = names
     self.separates = separates
   }
@@ -144,7 +151,11 @@ package struct WrittenSecrets {
   ///   - text: What the name is made of.
   ///   - meaning: What the secret is.
   ///   - secret: The secret, or a text that contains it.
-  package mutating func placeholder(_ text: String, _ meaning: String, for secret: String) -> Placeholder {
+  ///   - separates: Whether another secret with this meaning has a placeholder of its own; nil as for all.
+  package mutating func placeholder(
+    _ text: String, _ meaning: String, for secret: String, separates: Bool? = nil
+  ) -> Placeholder {
+    let separates = separates ?? self.separates
     var base = text.uppercased().unicodeScalars.map { Self.isAlphanumeric($0) ? "\($0)" : "_" }.joined()
     if base.utf8.first.map({ $0 <= UInt8(ascii: "9") }) ?? true { base = "_\(base)" }
     var name = base
