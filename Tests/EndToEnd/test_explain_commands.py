@@ -133,10 +133,12 @@ def test_curl_sends_streams(run, printed, grpc_server, connect_server, descripto
     assert json.loads(message) == {"total": "3", "count": 2}
 
 
-def test_the_cached_schema_is_used(rpcurl, run, printed, grpc_server):
+@pytest.mark.parametrize("name", [f"{SERVICE}/Hello", "Hello"])
+def test_the_cached_schema_is_used(rpcurl, run, printed, grpc_server, name):
     words = ["-d", '{"name":"A"}', f"{grpc_server.url}/{SERVICE}/Hello"]
     rpcurl("--explain", "--format", "curl", *words).exits(3, "").reports("make the call once")
-    assert rpcurl(*words).code == 0
+    # The call by a short name stores the schema of all services.
+    assert rpcurl(*words[:2], grpc_server.url, name).code == 0
     assert run(printed("curl", *words)).returncode == 0
 
 

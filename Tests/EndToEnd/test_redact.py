@@ -161,6 +161,14 @@ def test_reports_and_transcripts_hide_what_interceptors_add(rpcurl, grpc_server,
     assert "Bearer [redacted]" in transcript.read_text() and NAMED not in transcript.read_text()
 
 
+@pytest.mark.parametrize("protocol, programs", [("connect", ["sh", "curl", "buf"]), ("grpc", ["sh", "grpcurl", "buf"])])
+def test_copied_commands_have_variables_in_place_of_secrets(rpcurl, connect_server, grpc_server, protocol, programs):
+    server = connect_server if protocol == "connect" else grpc_server
+    lines = ["header x-b: ${env.MY_TOKEN}", 'call Hello {"name":"${env.MY_TOKEN}"} > /dev/null', *(f"copy {program}" for program in programs)]
+    result = rpcurl("session", "--protocol", protocol, server.url, input="\n".join(lines) + "\n", env={"MY_TOKEN": NAMED}).succeeds()
+    assert NAMED not in result.out and result.out.count("x-b: ${MY_TOKEN}") == 3 and result.out.count('\\":\\"${MY_TOKEN}\\"') == 3, result.out
+
+
 def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "suite.rpcurl"
     suite.write_text(f"target {grpc_server.url}\ntest t\noptions --redact x-mine\nheader x-mine: {NAMED}\ncall Hello\nexpect header x-echo == x\n")

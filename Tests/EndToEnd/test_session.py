@@ -512,7 +512,7 @@ def test_the_last_call_is_printed_as_a_command(rpcurl, grpc_server):
     lines = ["copy", 'call Hello {"name":"Ada"} --filter name', "copy", "copy curl", "copy grpcurl", "copy pigeon"]
     result = run(rpcurl, "--bearer", "geheim", grpc_server.url, lines=lines)
     assert f"rpcurl call --bearer \"${{RPCURL_BEARER}}\" --filter name -d '{{\"name\":\"Ada\"}}' {grpc_server.url} demo.v1.Demo/Hello" in result.out
-    assert "\ngrpcurl " in result.out and "curl " in result.out and "geheim" not in result.out
+    assert "\ngrpcurl " in result.out and "| curl " in result.out and "geheim" not in result.out
     assert "copy: no call was made" in result.err and "pigeon: no such program" in result.err
     lines = ["open Chat", 'call Hello {"name":"Ada"}', "switch 1", "copy"]
     assert run(rpcurl, grpc_server.url, lines=lines).out.splitlines()[-1].endswith(" demo.v1.Demo/Chat </dev/null")

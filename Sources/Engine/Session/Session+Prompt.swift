@@ -46,7 +46,7 @@ extension Session {
 
   /// `copy PROGRAM`: prints the last call as a command.
   func copy(_ program: String) throws {
-    guard let call = lastCall?.saved else {
+    guard let last = lastCall, let call = last.saved else {
       throw Failure(.usage, "copy", "no call was made", hint: "call METHOD {…}, then copy")
     }
     var secrets = written
@@ -63,10 +63,13 @@ extension Session {
     if let error = invocation.errors.first { throw Failure(error) }
     let resolved = try CallPlan.resolve(
       invocation, clients: clients, environment: environment, isDry: true,
-      readsData: program.readsData(invocation))
+      readsData: program.readsData(invocation), schema: (last.plan.pool, last.plan.method))
     defer { resolved.chain.unload() }
     console.output.write(
-      Array(try program.script(invocation, resolved, console.error, environment: environment).utf8))
+      Array(
+        try program.script(
+          invocation, resolved, hiding: secrets.known, console.error, environment: environment
+        ).utf8))
   }
 }
 

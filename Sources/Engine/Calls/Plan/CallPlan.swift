@@ -126,10 +126,11 @@ extension CallPlan {
   ///   - environment: Returns the value of an environment variable.
   ///   - isDry: Whether to send no requests for the schema either.
   ///   - readsData: Whether to read the data.
+  ///   - schema: The method and its pool; nil to find it.
   /// - Throws: `Failure` if an argument is invalid or the method is not found.
   package static func resolve(
     _ command: Invocation, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool,
-    readsData: Bool
+    readsData: Bool, schema: (pool: DescriptorPool, method: MethodDescriptor)? = nil
   ) throws -> ResolvedCall {
     let console = clients.console
     // Other programs make the calls of scripts.
@@ -155,9 +156,13 @@ extension CallPlan {
     do {
       let found: SchemaSource.Found
       do throws(Failure) {
-        found = try SchemaSource.find(
-          settings.name, schema: command, reflection: asksServer ? reflection : nil, console.error,
-          waitLimit: settings.timeout)
+        if let schema {
+          found = SchemaSource.Found(pool: schema.pool, method: schema.method, origin: .files)
+        } else {
+          found = try SchemaSource.find(
+            settings.name, schema: command, reflection: asksServer ? reflection : nil, console.error,
+            waitLimit: settings.timeout)
+        }
       } catch {
         guard isDry, error.cause == .notAsked else {
           let error = error.listing(asksServer ? settings.target.argument : command.schemaWords)

@@ -48,9 +48,11 @@ package enum SchemaSource {
       if reflection.isVerbose { error.write("* schema: built in\n") }
       return found
     }
-    if let cached = reflection.cached(name.service), let pool = try? pool(sets + [cached.source]),
-      let method = try? method(completed(name, in: pool), in: pool)
-    {
+    // The schema of all services is that of a call by a short name.
+    for service in reflection.isOffline ? [name.service, ""] : [name.service] {
+      guard let cached = reflection.cached(service), let pool = try? pool(sets + [cached.source]),
+        let method = try? method(completed(name, in: pool), in: pool)
+      else { continue }
       cached.report()
       return Found(pool: pool, method: method, origin: .cache)
     }
