@@ -169,6 +169,13 @@ def test_copied_commands_have_variables_in_place_of_secrets(rpcurl, connect_serv
     assert NAMED not in result.out and result.out.count("x-b: ${MY_TOKEN}") == 3 and result.out.count('\\":\\"${MY_TOKEN}\\"') == 3, result.out
 
 
+def test_settings_of_sessions_hide_values_from_elsewhere(rpcurl, grpc_server):
+    lines = ["use header,set=x-c:${env.MY_TOKEN}", "attribute q=${env.MY_TOKEN}", "header x-b: ${env.MY_TOKEN}", "header", "attribute", "options", "chain"]
+    options = ["--expand", "--var", "k=env:TOK", "-H", "x-d: ${k}"]
+    result = rpcurl("session", *options, grpc_server.url, input="\n".join(lines) + "\n", env={"TOK": NAMED, "MY_TOKEN": NAMED}).exits(0)
+    assert NAMED not in result.out and "x-d: [redacted]\nx-b: [redacted]\nq=[redacted]\n" in result.out, result.out
+
+
 def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):
     suite = tmp_path / "suite.rpcurl"
     suite.write_text(f"target {grpc_server.url}\ntest t\noptions --redact x-mine\nheader x-mine: {NAMED}\ncall Hello\nexpect header x-echo == x\n")

@@ -10,14 +10,15 @@ extension Session {
       let members = session.chain.members
       let omitted = session.state.omitted.map { "omitted: \($0.omission)" }
       guard !members.isEmpty else { return session.print(["no interceptors"] + omitted) }
+      let redaction = session.redaction
       session.print(
         members.enumerated().map { index, member in
           let kind = member.plugin.map { "plugin \($0.path)" } ?? member.kind
           let registration = member.registration
-          let settings = member.entry.settings(session.written)
+          let settings = redaction.text(member.entry.settings(session.written))
           return
             "\(index + 1) \(registration.name)\(settings) (\(kind), \(registration.placement), "
-            + "\(member.scopeText(session.redaction)))"
+            + "\(member.scopeText(redaction)))"
         })
       session.print(omitted)
       session.print(ChainWarnings.of(members.map(\.registration)).map { "warning: \($0)" })

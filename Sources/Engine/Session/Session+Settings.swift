@@ -79,8 +79,10 @@ extension Session {
   /// Prints the options as on the command line, without credentials.
   fileprivate func showOptions() {
     var secrets = written
+    let redaction = redaction
     let words = secrets.words(state.commandLine).map { word in
-      word.placeholder == nil ? SessionWords.quoted(word.before) : "\(word.before)[redacted]"
+      let shown = redaction.text(word.before)
+      return word.placeholder == nil ? SessionWords.quoted(shown) : "\(shown)[redacted]"
     }
     print([(["options"] + words).joined(separator: " ")])
   }
