@@ -110,13 +110,6 @@ def test_transcripts_hide_what_the_session_knows(rpcurl, grpc_server, tmp_path, 
     assert NAMED not in text and "[redacted]" in text, text
 
 
-def test_names_that_are_secret_later_hold_for_open_streams(rpcurl, grpc_server):
-    lines = ["verbose 1", "open Chat", '{"text":"a"}', "receive", "options --redact x-mine", "close", "wait"]
-    headers = ["-H", f"x-mine: {NAMED}", "-H", f"demo-trailer: x-echo={NAMED}"]
-    result = rpcurl("session", *headers, grpc_server.url, input="\n".join(lines) + "\n")
-    assert f"> x-mine: {NAMED}" in result.err and "< x-echo: [redacted]" in result.err, result.err
-
-
 def test_transcripts_hide_options_of_other_commands(rpcurl, grpc_server, tmp_path):
     transcript = tmp_path / "transcript"
     lines = [
@@ -148,19 +141,6 @@ def test_saved_shell_scripts_have_variables_in_place_of_secrets(rpcurl, grpc_ser
     assert NAMED in result.stdout and (case != "a stream" or f'${{env.HOME}} \\" {NAMED}"' in result.stdout), result.stdout
 
 
-@pytest.mark.parametrize("setting", ["bearer=@FILE", "bearer=cmd:cat FILE"])
-def test_reports_and_transcripts_hide_what_interceptors_add(rpcurl, grpc_server, tmp_path, setting):
-    setting = "auth," + setting.replace("FILE", str(write(tmp_path / "token", NAMED)))
-    suite, transcript = tmp_path / "suite.rpcurl", tmp_path / "transcript"
-    test = f'test t\ncall EchoMetadata\ncall Hello {{"name":"{NAMED}"}}\nexpect .name == x\n'
-    suite.write_text(f"target {grpc_server.url}\nuse {setting}\n{test}")
-    assert NAMED not in rpcurl("test", suite).exits(8).out
-    suite.write_text(f"target {grpc_server.url}\n{test}")
-    assert NAMED not in rpcurl("test", "--use", setting, suite).exits(8).prints("[redacted]").out
-    rpcurl("session", grpc_server.url, input=f"record {transcript}\nuse {setting}\ncall EchoMetadata\n").exits(0)
-    assert "Bearer [redacted]" in transcript.read_text() and NAMED not in transcript.read_text()
-
-
 @pytest.mark.parametrize("protocol, programs", [("connect", ["sh", "curl", "buf"]), ("grpc", ["sh", "grpcurl", "buf"])])
 def test_copied_commands_have_variables_in_place_of_secrets(rpcurl, connect_server, grpc_server, protocol, programs):
     server = connect_server if protocol == "connect" else grpc_server
@@ -174,6 +154,26 @@ def test_settings_of_sessions_hide_values_from_elsewhere(rpcurl, grpc_server):
     options = ["--expand", "--var", "k=env:TOK", "-H", "x-d: ${k}"]
     result = rpcurl("session", *options, grpc_server.url, input="\n".join(lines) + "\n", env={"TOK": NAMED, "MY_TOKEN": NAMED}).exits(0)
     assert NAMED not in result.out and "x-d: [redacted]\nx-b: [redacted]\nq=[redacted]\n" in result.out, result.out
+
+
+def test_names_that_are_secret_later_hold_for_open_streams(rpcurl, grpc_server):
+    lines = ["verbose 1", "open Chat", '{"text":"a"}', "receive", "options --redact x-mine", "close", "wait"]
+    headers = ["-H", f"x-mine: {NAMED}", "-H", f"demo-trailer: x-echo={NAMED}"]
+    result = rpcurl("session", *headers, grpc_server.url, input="\n".join(lines) + "\n")
+    assert f"> x-mine: {NAMED}" in result.err and "< x-echo: [redacted]" in result.err, result.err
+
+
+@pytest.mark.parametrize("setting", ["bearer=@FILE", "bearer=cmd:cat FILE"])
+def test_reports_and_transcripts_hide_what_interceptors_add(rpcurl, grpc_server, tmp_path, setting):
+    setting = "auth," + setting.replace("FILE", str(write(tmp_path / "token", NAMED)))
+    suite, transcript = tmp_path / "suite.rpcurl", tmp_path / "transcript"
+    test = f'test t\ncall EchoMetadata\ncall Hello {{"name":"{NAMED}"}}\nexpect .name == x\n'
+    suite.write_text(f"target {grpc_server.url}\nuse {setting}\n{test}")
+    assert NAMED not in rpcurl("test", suite).exits(8).out
+    suite.write_text(f"target {grpc_server.url}\n{test}")
+    assert NAMED not in rpcurl("test", "--use", setting, suite).exits(8).prints("[redacted]").out
+    rpcurl("session", grpc_server.url, input=f"record {transcript}\nuse {setting}\ncall EchoMetadata\n").exits(0)
+    assert "Bearer [redacted]" in transcript.read_text() and NAMED not in transcript.read_text()
 
 
 def test_names_in_a_suite_reach_its_reports(rpcurl, grpc_server, tmp_path):

@@ -179,6 +179,13 @@ def test_variables_of_calls_need_expand(rpcurl, grpc_server):
     rpcurl("call", "--expand", "--var", "user=Ada", "-d", '{"name":"${city}"}', grpc_server.url, "Hello").exits(4).reports("city: no such variable", "--var city=VALUE")
 
 
+def test_saved_sessions_keep_headers_of_the_command_line(rpcurl, grpc_server, tmp_path):
+    script = tmp_path / "saved.rpcurl"
+    options = ["--expand", "--var", "k=b", "-H", "x-d: ${k}", "-H", "x-e: 1", "-H", "x-e: 2"]
+    rpcurl("session", *options, grpc_server.url, input=f"call EchoMetadata\nsave {script}\n").exits(0)
+    rpcurl("run", script).exits(0).prints('{"name":"x-d","value":"b"}', '{"name":"x-e","value":"1"}', '{"name":"x-e","value":"2"}')
+
+
 def test_saved_session_keeps_variables(rpcurl, grpc_server, tmp_path):
     script = tmp_path / "saved.rpcurl"
     lines = f'call Hello {{"name":"${{user}} ${{token}}"}}\nsave {script}\nsave {tmp_path}/saved.sh\n'

@@ -24,8 +24,15 @@ package enum SavedScript {
         lines.append("\(option.sessionVerb) \(argument.text ?? "on")")
       }
     }
-    for header in start.headers.arguments.compactMap(\.text) {
-      lines.append("header \(secrets.session(secrets.header(header), separator: ":"))")
+    let names = start.headers.names
+    for (header, name) in zip(start.headers.arguments.compactMap(\.text), names) {
+      // The command replaces a header of its name, and has no templates of --expand.
+      let isOption =
+        names.count { $0 == name } > 1 || start.invocation.expansion != nil && header.contains("${")
+      lines.append(
+        isOption
+          ? secrets.options(["-H", header])
+          : "header \(secrets.session(secrets.header(header), separator: ":"))")
     }
     for attribute in start.attributes.compactMap(\.text) {
       // A command is one line without blanks at its end.
