@@ -35,6 +35,14 @@ import Testing
   }
 
   @Test(arguments: [
+    ("Echo/Say", "Say"), ("test.Echo/Shout", "Shout"), ("*/Say", nil), ("Echo/*", nil), ("test.*/Say", nil),
+    ("x.Echo/Say", nil),
+  ])
+  func patternNamesAMethodOfItsService(_ pattern: String, _ name: String?) throws {
+    #expect(try #require(MethodPattern(pattern)).method(of: "test.Echo") == name)
+  }
+
+  @Test(arguments: [
     "", "a", "/", "a/", "/b", "*/", "/*", "a b/*", "a/*/c", ".*/*", "*.a/*", "a.*.b/*", "*/a.b",
   ])
   func refusesInvalidPatterns(_ text: String) {

@@ -51,6 +51,14 @@ def test_scope_selects_calls(rpcurl, stamped, settings, options, is_stamped):
         assert stamped(settings, *options) is is_stamped
 
 
+def test_pattern_of_a_method_that_does_not_exist_is_reported(rpcurl, demo, grpc_server, descriptor_set):
+    warning = "header: methods: demo.v1.Demo has no method Helo; did you mean Hello?\n"
+    use = "header,set=x-a:1,methods=Demo/Helo+demo.v1.Demo/Find+*/Helo"
+    demo("-d", '{"name":"a"}', "--use", use, f"{grpc_server.url}/{HELLO}").exits(0, err=warning)
+    lines = 'call Hello {"name":"a"}\n' * 2
+    rpcurl("session", "--descriptor-set", descriptor_set, "--use", use, grpc_server.url, input=lines).exits(0, err=warning)
+
+
 def test_share_of_a_batch_is_repeatable(demo, grpc_server):
     def stamped(seed):
         result = demo(

@@ -66,8 +66,19 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
     return switch service {
     case .any: true
     case .within(let package): name.service.hasPrefix(package + ".")
-    case .named(let service): name.service == service || name.service.hasSuffix(".\(service)")
+    case .named(let service): Self.names(service, name.service)
     }
+  }
+
+  /// The method that the pattern names of a service; nil if it is for others, or names no service or no method.
+  ///
+  /// - Parameter name: The full name of a service.
+  package func method(of name: String) -> String? {
+    if case .named(let service) = service, Self.names(service, name) { method } else { nil }
+  }
+
+  private static func names(_ text: String, _ service: String) -> Bool {
+    service == text || service.hasSuffix(".\(text)")
   }
 
   /// The pattern as text.

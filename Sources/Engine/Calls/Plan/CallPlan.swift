@@ -108,6 +108,7 @@ extension CallPlan {
   ) throws(Failure) -> CallRequest {
     var request = request
     request.interceptors = chain.registrations
+    for member in chain.members { member.reportUnknownMethods(of: method.service, pool, log) }
     try lookup?.resolve(chain.members.flatMap { UnresolvedName.all(inBracketsOf: $0.entry.text) })
     // Without interceptors, what prints a response looks its names up.
     if !request.interceptors.isEmpty, let lookup, lookup.isNeeded(for: method.output) {

@@ -46,6 +46,8 @@ package struct ChainSource {
     package let plugin: LoadedPlugin?
     /// The defaults that apply besides its settings, as `KEY=VALUE`; empty for a plugin.
     package let defaults: [String]
+    /// Whether a pattern without a method was reported.
+    let unknownMethods = Once()
     /// The word for what it is.
     package var kind: String { plugin != nil ? "plugin" : entry.isScript ? "script" : "built in" }
   }
