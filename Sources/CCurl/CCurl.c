@@ -239,14 +239,6 @@ CURLcode ccurl_set_close_callback(CURL *handle, ccurl_close_callback callback) {
   return lib.curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 
-bool ccurl_uses_proxy(CURL *handle) {
-  /* CURLINFO_USED_PROXY, which is in the headers since 8.7. */
-  const CURLINFO used_proxy = (CURLINFO)(CURLINFO_LONG + 66);
-  long value = 0;
-  if (lib.curl_easy_getinfo(handle, used_proxy, &value) == CURLE_OK) return value != 0;
-  return lib.curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, &value) == CURLE_OK && value != 0;
-}
-
 bool ccurl_has_status(CURL *handle) {
   struct curl_header *status;
   return lib.curl_easy_header(handle, ":status", 0, CURLH_PSEUDO, -1, &status) == CURLHE_OK;

@@ -98,8 +98,7 @@ struct Route {
 
   private func isProxied(_ origin: Origin) -> Bool {
     let url = "\(origin.scheme)://\(origin)"
-    guard ProxyAddress.setting(for: url, options, environment: environment) != nil else { return false }
     // A misjudged network could send credentials to a proxy.
-    return !ProxyExemption.exempts(origin.host, includesNetworks: false, environment: environment)
+    return ProxyAddress.setting(for: url, options, exemptsNetworks: false, environment: environment) != nil
   }
 }

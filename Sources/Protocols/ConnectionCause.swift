@@ -23,6 +23,8 @@ public enum ConnectionCause: Sendable, Equatable {
   case unknownProxy
   /// The proxy cannot be connected to, or does not connect to the server.
   case proxyFailed(String)
+  /// The TLS handshake with the proxy fails for a reason that stays.
+  case proxyUnusable(String)
   /// The proxy refused to connect to the server, with this HTTP status.
   case proxyRefused(server: String, status: Int)
   /// The proxy requires a user name and a password, or other ones.
@@ -114,7 +116,7 @@ public enum ConnectionCause: Sendable, Equatable {
     case .unknownHost, .refused, .unreachable, .connectTimeout, .handshakeTimeout, .socket, .serverWithTLS,
       .onlyHTTP1, .noHTTP2, .onlyHTTP2, .notHTTP, .closed, .refusedRequest, .lost:
       .connection
-    case .unknownProxy, .proxyFailed, .proxyRefused, .proxyRequiresCredentials: .proxy
+    case .unknownProxy, .proxyFailed, .proxyUnusable, .proxyRefused, .proxyRequiresCredentials: .proxy
     case .expired, .notYetValid, .wrongName, .unknownAuthority, .incompleteChain, .selfSigned,
       .rejectedCertificate,
       .noAuthorities, .invalidAuthorities, .unreadableAuthorities, .invalidClientCertificate, .missingKey,
@@ -152,7 +154,7 @@ extension ConnectionCause: CustomStringConvertible {
     case .handshakeTimeout(let limit): "the TLS handshake was not complete within \(limit.inSeconds)"
     case .socket(let path, let reason): "failed to connect to the socket \(path): \(reason)"
     case .unknownProxy: "its name could not be resolved"
-    case .proxyFailed(let reason): reason
+    case .proxyFailed(let reason), .proxyUnusable(let reason): reason
     case .proxyRefused(let server, let status): "it refused to connect to \(server) (HTTP \(status))"
     case .proxyRequiresCredentials: "it requires credentials (HTTP 407)"
     case .expired(let since): "the server's certificate has expired\(since.map { " (\($0))" } ?? "")"

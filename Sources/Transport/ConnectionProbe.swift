@@ -146,15 +146,13 @@ package final class ConnectionProbe {
   func complete(_ code: CURLcode) {
     facts.certificates = ServerCertificates.read(from: handle)
     facts.peer = loop.peers.text(of: handle)
-    let proxy = ProxyAddress.name(for: url, options)
-    if ccurl_uses_proxy(handle) { facts.proxy = proxy }
+    facts.proxy = ProxyAddress.name(for: url, options)
     guard code == CURLE_OK else {
-      facts.error =
-        TransferFailure(
-          code, detail: String(cString: errorBuffer), handle, url: url, options,
-          isConnected: sockets.contains(where: loop.sockets.hasConnected), hasResponse: false
-        ).error
-      if facts.error?.cause?.layer == .proxy { facts.proxy = proxy }
+      var failure = TransferFailure(
+        code, detail: String(cString: errorBuffer), handle, url: url, options,
+        isConnected: sockets.contains(where: loop.sockets.hasConnected), hasResponse: false)
+      failure.tunnels = true
+      facts.error = failure.error
       return finish()
     }
     guard purpose == .readFirstBytes, readFirstBytes() else { return finish() }

@@ -226,6 +226,9 @@ extension ConnectionOptions.HTTPVersion {
     (self == .http2 || self == .http2PriorKnowledge) && url.utf8.starts(with: "http:".utf8)
   }
 
+  /// Whether an HTTP proxy cannot forward a request: it uses HTTP/1.1 to the server.
+  func needsTunnel(_ url: String) -> Bool { isHTTP2WithoutTLS(url) || url.utf8.starts(with: "https:".utf8) }
+
   /// Whether only HTTP/2 can send a request.
   func requiresHTTP2(_ request: HTTPRequest) -> Bool {
     isHTTP2WithoutTLS(request.url) || request.requiresHTTP2 && self != .http3

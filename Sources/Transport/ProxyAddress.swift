@@ -4,19 +4,26 @@ import RPCurlProtocols
 
 /// The proxy of a transfer.
 package enum ProxyAddress {
-  /// The proxy for `url` as it is set: by `options`, else by the environment; nil if none is set. Only libcurl decides
-  /// whether this host is exempt (`no_proxy`).
+  /// The proxy for `url` as it is set: by `options`, else by the environment; nil if none is set, for a host that `no_proxy`
+  /// exempts from both, and for a Unix socket.
   ///
-  /// - Parameter environment: Returns the value of a variable.
+  /// - Parameters:
+  ///   - exemptsNetworks: Whether the networks of `no_proxy` count.
+  ///   - environment: Returns the value of a variable.
   package static func setting(
-    for url: String, _ options: ConnectionOptions,
+    for url: String, _ options: ConnectionOptions, exemptsNetworks: Bool = true,
     environment: (String) -> String? = EnvironmentVariables.value
   ) -> String? {
-    let proxy = options.proxy ?? variable(url, environment)
-    return proxy?.isEmpty == true ? nil : proxy
+    guard options.unixSocket == nil, options.abstractUnixSocket == nil,
+      let proxy = options.proxy ?? variable(url, environment), !proxy.isEmpty
+    else { return nil }
+    let isExempt = Origin(url: url).map {
+      ProxyExemption.exempts($0.host, includesNetworks: exemptsNetworks, environment: environment)
+    }
+    return isExempt == true ? nil : proxy
   }
 
-  /// The URL of the proxy for `url`, without credentials, for error messages; nil if no proxy is set.
+  /// The URL of the proxy for `url`, without credentials, for error messages; nil without a proxy.
   ///
   /// - Parameter environment: Returns the value of a variable.
   static func name(

@@ -27,14 +27,9 @@ extension Transfer {
     return ccurl_get_long(handle, CURLINFO_NUM_CONNECTS, &count) == CURLE_OK ? count : 0
   }
 
-  /// Whether a proxy forwards the request. An old libcurl reports only the use of a tunnel.
+  /// Whether a proxy forwards the request.
   var isForwarded: Bool {
-    guard !isTLS, !options.httpVersion.isHTTP2WithoutTLS(url),
-      loop.oldLibcurl != nil || ccurl_uses_proxy(handle)
-    else {
-      return false
-    }
-    return ProxyAddress.name(for: url, options)?.hasPrefix("http") == true
+    !options.httpVersion.needsTunnel(url) && ProxyAddress.name(for: url, options)?.hasPrefix("http") == true
   }
 
   /// The protocol that TLS negotiated for the connection; nil if unknown.

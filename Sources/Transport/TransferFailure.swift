@@ -23,14 +23,14 @@ struct TransferFailure {
   var systemError: Int32 = 0
   /// The HTTP status of the proxy's response to CONNECT; 0 without a response.
   var proxyStatus = 0
-  /// Whether libcurl reports that it used a proxy.
-  var usesProxy = false
   /// The host and the port of the URL.
   var server = ""
   var isTLS = false
   var options = ConnectionOptions()
-  /// The URL of the proxy, without credentials, if one is set.
+  /// The URL of the proxy, without credentials; nil without one.
   var proxy: String?
+  /// Whether an HTTP proxy connects to the server (CONNECT) before the request.
+  var tunnels = false
   /// The system's authorities by name, if the connection used them.
   var systemAuthorities: String?
   /// Whether OpenSSL reports that the key could not be decrypted.
@@ -85,42 +85,46 @@ struct TransferFailure {
   private var proxyCause: ConnectionCause? {
     if code == CURLE_COULDNT_RESOLVE_PROXY { return .unknownProxy }
     if detail.hasPrefix("Unsupported proxy scheme") { return .proxyFailed("unknown scheme of its URL") }
-    if isHandshakeWithProxy {
-      return .proxyFailed("its certificate is not accepted (SSL_CERT_FILE sets the authorities): \(detail)")
-    }
-    guard code == CURLE_PROXY || usesProxy || isConnectionToProxy else { return nil }
+    guard let proxy else { return nil }
     if proxyStatus == 407 { return .proxyRequiresCredentials }
     if proxyStatus >= 300 { return .proxyRefused(server: server, status: proxyStatus) }
     switch code {
     case CURLE_COULDNT_CONNECT:
       return .proxyFailed("cannot connect to it: \(systemError == 0 ? detail : systemReason)")
-    case CURLE_OPERATION_TIMEDOUT where progress == .nothing:
-      return .proxyFailed("cannot connect to it within \(options.connectTimeout.inSeconds)")
-    case CURLE_OPERATION_TIMEDOUT where tunnels && proxyStatus == 0:
-      return .proxyFailed("it did not connect to \(server) within \(options.connectTimeout.inSeconds)")
     case CURLE_PROXY: return .proxyFailed("cannot connect to \(server): \(detail)")
+    // It has connected to the server.
+    case _ where proxyStatus != 0: return nil
+    case CURLE_OPERATION_TIMEDOUT: return proxyTimeout(proxy).map { .proxyFailed($0) }
+    case CURLE_PEER_FAILED_VERIFICATION where proxy.hasPrefix("https:"):
+      return .proxyUnusable("its certificate is not accepted (SSL_CERT_FILE sets the authorities): \(detail)")
+    case CURLE_SSL_CONNECT_ERROR where proxy.hasPrefix("https:"): return proxyHandshakeCause
     // It closed the connection before it responded to CONNECT.
     case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
-      guard proxyStatus == 0, progress <= .connected, tunnels else { return nil }
+      guard progress < .responseBegun, tunnels, proxy.hasPrefix("http") else { return nil }
       return .proxyFailed("it closed the connection before it connected to \(server)")
     default: return nil
     }
   }
 
-  /// Whether the certificate that was verified is that of a proxy, which has not yet connected to the server.
-  private var isHandshakeWithProxy: Bool {
-    code == CURLE_PEER_FAILED_VERIFICATION && proxyStatus == 0 && proxy?.hasPrefix("https:") == true
+  /// What was not complete at the time limit of the connection, as the reason of a failed proxy; nil if it was with the server.
+  private func proxyTimeout(_ proxy: String) -> String? {
+    let limit = options.connectTimeout.inSeconds
+    if progress == .nothing { return "cannot connect to it within \(limit)" }
+    if tunnels, proxy.hasPrefix("http") { return "it did not connect to \(server) within \(limit)" }
+    if proxy.hasPrefix("https:") { return "the TLS handshake with it was not complete within \(limit)" }
+    guard proxy.hasPrefix("socks"), progress < .tlsEstablished else { return nil }
+    // libcurl does not report the end of the handshake of SOCKS.
+    return "there was no \(isTLS ? "TLS " : "")connection to \(server) through it within \(limit)"
   }
 
-  /// Whether CONNECT precedes the request.
-  private var tunnels: Bool { proxy?.hasPrefix("http") == true && (isTLS || options.httpVersion != .http1) }
-
-  /// Whether the address that libcurl could not connect to is the proxy's: libcurl before 8.7 reports only the text.
-  private var isConnectionToProxy: Bool {
-    guard code == CURLE_COULDNT_CONNECT, let authority = proxy?.split(separator: "/").last,
-      let colon = authority.lastIndex(of: ":")
-    else { return false }
-    return detail.contains("\(authority[..<colon]) port \(authority[colon...].dropFirst()) ")
+  /// The cause of a failed handshake with a proxy that has TLS according to its URL.
+  private var proxyHandshakeCause: ConnectionCause {
+    switch handshakeCause {
+    case .serverWithoutTLS: .proxyUnusable("it does not use TLS on this port: use http:// in its URL")
+    case .handshakeCut:
+      .proxyFailed("it closed the connection in the TLS handshake; use http:// in its URL if it has no TLS")
+    default: .proxyUnusable("the TLS handshake with it failed: \(detail)")
+    }
   }
 
   // MARK: TLS
@@ -255,7 +259,6 @@ extension TransferFailure {
       systemError = (authorities.file ?? authorities.directory).map(Self.errorOfSocket) ?? 0
     }
     proxyStatus = number(CURLINFO_HTTP_CONNECTCODE)
-    usesProxy = ccurl_uses_proxy(handle)
     isTLS = url.hasPrefix("https:")
     server = Self.withPort(url.split(separator: "/").dropFirst().first.map(String.init) ?? "", isTLS: isTLS)
     self.options = options
@@ -267,6 +270,7 @@ extension TransferFailure {
         certificate.keyFile ?? certificate.file, certificate.passphrase ?? "")
     }
     proxy = ProxyAddress.name(for: url, options)
+    tunnels = options.httpVersion.needsTunnel(url)
     progress =
       hasResponse
       ? .responseBegun

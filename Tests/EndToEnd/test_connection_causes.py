@@ -136,11 +136,7 @@ def test_a_handshake_that_is_not_complete_in_time(fails_in_time, silent_server, 
 
 
 @pytest.mark.parametrize(("code", "limit"), [(5, "--connect-timeout"), (64 + 4, "--max-time")])
-def test_a_proxy_that_does_not_respond_in_time(
-    fails_in_time, silent_server, grpc_server, libcurl_version, code, limit
-):
-    if libcurl_version < (8, 7):
-        pytest.skip("this libcurl does not report that it uses a proxy")
+def test_a_proxy_that_does_not_respond_in_time(fails_in_time, silent_server, grpc_server, code, limit):
     proxy = f"http://{silent_server.address}"
     why = f"proxy {proxy}: it did not connect to {grpc_server.address}"
     fails_in_time(code, limit, why, "--proxy", "--proxy", proxy, "--plaintext", grpc_server.address)

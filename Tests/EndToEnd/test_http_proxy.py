@@ -212,6 +212,56 @@ def test_headers_of_the_proxy_are_not_those_of_the_response(demo, http_proxy, gr
     assert "proxy" not in json.dumps(headers).lower()
 
 
+# TLS
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n", "it does not use TLS on this port: use http:// in its URL"),
+        (b"", "it closed the connection in the TLS handshake; use http:// in its URL if it has no TLS"),
+    ],
+)
+@pytest.mark.parametrize("version", ["--http2", "--http1.1"])
+def test_proxy_without_tls_that_is_given_as_https(call, raw_server, scheme, response, words, version):
+    """The server was not reached: nothing is said about its TLS."""
+
+    def respond(connection):
+        connection.recv(1 << 16)
+        connection.sendall(response)
+
+    proxy = raw_server(respond)
+    result = call("--protocol", "connect", version, "--proxy", f"https://{proxy.address}", f"{scheme}://192.0.2.1:50051/{HELLO}")
+    is_a_failure_of_the_proxy(result, f"proxy https://{proxy.address}", words)
+    assert "the server" not in result.err and "--plaintext" not in result.err
+
+
+@pytest.mark.parametrize("proxy", ["https", "socks5h"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_silent_proxy(call, raw_server, scheme, proxy):
+    def receive(connection):
+        while connection.recv(1 << 16):
+            pass
+
+    address = raw_server(receive).address
+    result = call("--connect-timeout", "0.3s", "--proxy", f"{proxy}://{address}", f"{scheme}://192.0.2.1:50051/{HELLO}")
+    is_a_failure_of_the_proxy(result, f"proxy {proxy}://{address}", "within 0.3 seconds")
+
+
+def test_certificate_of_a_server_that_is_exempt_from_a_proxy_with_tls(call, grpc_tls_server, closed_port):
+    environment = {"https_proxy": f"https://127.0.0.1:{closed_port}", "no_proxy": "localhost,127.0.0.1"}
+    result = call(f"{grpc_tls_server.url}/{HELLO}", env=environment).exits(6)
+    assert "the authority of the server's certificate is not trusted" in result.err and "proxy" not in result.err
+
+
+def test_proxy_without_tls_ends_the_wait(call, raw_server):
+    """It does not change by waiting."""
+    proxy = raw_server(lambda connection: connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"))
+    result = call("--wait", "1000s", "--proxy", f"https://{proxy.address}", f"http://192.0.2.1:50051/{HELLO}")
+    is_a_failure_of_the_proxy(result, "does not use TLS")
+
+
 # SOCKS5
 
 

@@ -35,6 +35,8 @@ import Testing
       (refused, true), (TransportError(.connect, "no connection within 1.0 seconds"), true),
       (TransportError(ConnectionCause.unknownHost("h")), true),
       (TransportError(ConnectionCause.handshakeCut), true),
+      (TransportError(ConnectionCause.proxyFailed("it closed the connection")), true),
+      (TransportError(ConnectionCause.proxyUnusable("it does not use TLS")), false),
       (TransportError(ConnectionCause.proxyRefused(server: "h:1", status: 503)), true),
       (TransportError(ConnectionCause.proxyRefused(server: "h:1", status: 403)), false),
       (untrusted, false), (TransportError(ConnectionCause.serverWithoutTLS), false),

@@ -45,4 +45,18 @@ struct ProxyAddressTests {
     #expect(name("http://h", "", environment) == nil)
     #expect(name("http://h", nil) == nil)
   }
+
+  @Test func exemptHostsAndSocketsHaveNoProxy() {
+    let environment = ["http_proxy": "a", "no_proxy": "h.test,10.0.0.0/8"]
+    #expect(name("http://h.test:1/path", nil, environment) == nil)
+    #expect(name("http://h.test", "b", environment) == nil)
+    #expect(name("http://10.1.2.3", nil, environment) == nil)
+    #expect(name("http://other.test", nil, environment) == "http://a")
+    var options = ConnectionOptions()
+    #expect(
+      ProxyAddress.setting(for: "http://10.1.2.3", options, exemptsNetworks: false) { environment[$0] } == "a"
+    )
+    options.unixSocket = "s"
+    #expect(ProxyAddress.setting(for: "http://other.test", options) { environment[$0] } == nil)
+  }
 }

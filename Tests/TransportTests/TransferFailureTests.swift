@@ -186,15 +186,16 @@ import Testing
   @Test func attributesFailuresOfTheProxy() {
     func cause(_ code: CURLcode, _ change: (inout TransferFailure) -> Void) -> ConnectionCause? {
       failure(code, "detail", .connected) {
-        $0.usesProxy = true
         $0.proxy = "http://p:3128"
+        $0.tunnels = true
         change(&$0)
       }.cause
     }
     #expect(cause(CURLE_COULDNT_RESOLVE_PROXY) { _ in } == .unknownProxy)
     #expect(cause(CURLE_RECV_ERROR) { $0.proxyStatus = 407 } == .proxyRequiresCredentials)
     let certificate = "its certificate is not accepted (SSL_CERT_FILE sets the authorities): detail"
-    #expect(cause(CURLE_PEER_FAILED_VERIFICATION) { $0.proxy = "https://p:1" } == .proxyFailed(certificate))
+    #expect(cause(CURLE_PEER_FAILED_VERIFICATION) { $0.proxy = "https://p:1" } == .proxyUnusable(certificate))
+    #expect(cause(CURLE_PEER_FAILED_VERIFICATION) { $0.proxy = nil } == .rejectedCertificate("detail"))
     #expect(
       cause(CURLE_PEER_FAILED_VERIFICATION) { ($0.proxy, $0.proxyStatus) = ("https://p:1", 200) }
         == .rejectedCertificate("detail"))
@@ -212,12 +213,57 @@ import Testing
     #expect(
       cause(CURLE_OPERATION_TIMEDOUT) { $0.isTLS = true }
         == .proxyFailed("it did not connect to a.test:1 within 10.0 seconds"))
-    // libcurl before 8.7 reports the use of a proxy only in the text.
-    let old = failure(CURLE_COULDNT_CONNECT, "Failed to connect to p port 3128 after 0 ms") {
-      $0.proxy = "http://p:3128"
-      $0.systemError = ECONNREFUSED
+  }
+
+  /// libcurl has one code for the handshakes with a proxy and with the server after it.
+  @Test(
+    arguments: [
+      ("wrong version number", .proxyUnusable("it does not use TLS on this port: use http:// in its URL")),
+      (
+        "unexpected eof while reading",
+        .proxyFailed("it closed the connection in the TLS handshake; use http:// in its URL if it has no TLS")
+      ),
+      (
+        "tlsv1 alert handshake failure",
+        .proxyUnusable("the TLS handshake with it failed: tlsv1 alert handshake failure")
+      ),
+    ] as [(String, ConnectionCause)])
+  func attributesAFailedHandshakeToTheProxyBeforeItHasConnected(_ detail: String, _ cause: ConnectionCause) {
+    let failed = failure(CURLE_SSL_CONNECT_ERROR, detail, .connected) { $0.proxy = "https://p:1" }
+    #expect(failed.cause == cause)
+    for change in [{ $0.proxyStatus = 200 }, { $0.proxy = "http://p:1" }, { $0.proxy = "socks5://p:1" }]
+      as [(inout TransferFailure) -> Void]
+    {
+      var other = failed
+      change(&other)
+      #expect(other.cause?.layer == .tls)
     }
-    #expect(old.cause == .proxyFailed("cannot connect to it: Connection refused"))
+  }
+
+  @Test func attributesATimeoutToTheProxyBeforeItHasConnected() {
+    func cause(
+      _ proxy: String, isTLS: Bool, tunnels: Bool = false, status: Int = 0,
+      _ progress: TransferFailure.Progress = .connected
+    ) -> ConnectionCause? {
+      failure(CURLE_OPERATION_TIMEDOUT, "", progress) {
+        ($0.proxy, $0.isTLS, $0.tunnels, $0.proxyStatus) = (proxy, isTLS, tunnels, status)
+      }.cause
+    }
+    let limit = "within 10.0 seconds"
+    let tunnel = ConnectionCause.proxyFailed("it did not connect to a.test:1 \(limit)")
+    #expect(cause("http://p:1", isTLS: true, tunnels: true) == tunnel)
+    // The handshake that is complete is the one with the proxy.
+    #expect(cause("https://p:1", isTLS: true, tunnels: true, .tlsEstablished) == tunnel)
+    #expect(cause("http://p:1", isTLS: true, tunnels: true, status: 200) == .handshakeTimeout(.seconds(10)))
+    #expect(
+      cause("https://p:1", isTLS: false)
+        == .proxyFailed("the TLS handshake with it was not complete \(limit)"))
+    #expect(
+      cause("socks5://p:1", isTLS: false)
+        == .proxyFailed("there was no connection to a.test:1 through it \(limit)"))
+    #expect(
+      cause("socks5://p:1", isTLS: true)
+        == .proxyFailed("there was no TLS connection to a.test:1 through it \(limit)"))
   }
 
   @Test func keepsLibcurlsMessageWithoutACause() {

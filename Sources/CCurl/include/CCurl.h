@@ -141,9 +141,6 @@ const char *ccurl_tls_version(CURL *handle);
 int ccurl_certificate_count(CURL *handle);
 const struct curl_slist *ccurl_certificate(CURL *handle, int index);
 
-/* Whether the handle's connection uses a proxy, or was to use one. Before 8.7 known only after its response. */
-bool ccurl_uses_proxy(CURL *handle);
-
 /* Whether libcurl has read the header fields of an HTTP/2 response, delivered or not. */
 bool ccurl_has_status(CURL *handle);
 

@@ -15,6 +15,7 @@ import Testing
     (.socket(path: "/s", reason: "No such file or directory"), 5, "the socket /s", "path"),
     (.unknownProxy, 5, "name", "--proxy"),
     (.proxyFailed("cannot connect to it"), 5, "cannot connect", "--proxy"),
+    (.proxyUnusable("it does not use TLS"), 5, "does not use TLS", "https_proxy"),
     (.proxyRefused(server: "h:1", status: 403), 5, "HTTP 403", "--proxy"),
     (.proxyRefused(server: "h:1", status: 401), 5, "HTTP 401", "--proxy-user"),
     (.proxyRequiresCredentials, 5, "credentials", "--proxy-user"),

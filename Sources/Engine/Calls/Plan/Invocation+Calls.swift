@@ -85,7 +85,7 @@ extension Invocation {
       $0.mayBeSecret(names) || OptionTable[$0.id].impliesTLS
     }
     let usesProxy = ["http://localhost", "https://localhost"].contains {
-      ProxyAddress.setting(for: $0, ConnectionOptions()) != nil && !ProxyExemption.exempts("localhost")
+      ProxyAddress.setting(for: $0, ConnectionOptions()) != nil
     }
     guard !isSecret, !usesProxy else { return choice }
     return .byResponse(console.localServers)

@@ -31,7 +31,7 @@ package struct ConnectionAdvice {
       "the server may not use TLS on this port (\(plaintext)); --connect-timeout and --max-time set the limit"
     case .socket: "check the path of the socket, and whether the server runs"
     case .proxyRefused(_, 401): "check the credentials: --proxy-user NAME:PASSWORD"
-    case .unknownProxy, .proxyFailed, .proxyRefused:
+    case .unknownProxy, .proxyFailed, .proxyUnusable, .proxyRefused:
       "the proxy is set by --proxy, http_proxy, https_proxy or ALL_PROXY; --proxy '' uses none"
     case .proxyRequiresCredentials:
       "use --proxy-user NAME:PASSWORD, or --proxy http://NAME:PASSWORD@HOST:PORT"
