@@ -28,7 +28,8 @@ package struct ProxyCommand {
     let identity = try identity(names)
     let (target, settings, clients) = try settings(console)
     let chain = try ChainSource(
-      ChainArguments(options), ChainSetup(console, verbosity: settings.output.verbosity, waitLimit: settings.timeout)
+      ChainArguments(options),
+      ChainSetup(console, verbosity: settings.output.verbosity, waitLimit: settings.timeout)
     )
     defer { chain.unload() }
     let origins = CrossOrigin(
@@ -53,7 +54,7 @@ package struct ProxyCommand {
     } catch {
       throw Failure(.usage, "--listen", Self.reason(error), hint: error.hint)
     }
-    if let target, target.baseURL.hasSuffix("://\(listener.address)"), target.unixSocket == nil {
+    if let target, listener.isReached(by: target.baseURL, settings.baseConnection) {
       throw Failure(.usage, target.name, "the proxy itself listens at this address")
     }
     announce(listener.address, isTLS: identity != nil, target, address, console)
@@ -107,7 +108,8 @@ package struct ProxyCommand {
         hint: "what the prompt prints would stand among the output; -v shows the calls")
     }
     let shown = ShownValues(
-      encoding: settings.output.jsonEncoding, secretNames: settings.output.showsSecrets ? nil : settings.secretNames,
+      encoding: settings.output.jsonEncoding,
+      secretNames: settings.output.showsSecrets ? nil : settings.secretNames,
       redaction: settings.redaction)
     let breaks = BreakController(BreakPoints(shown, schema.allMethods))
     for text in texts {

@@ -133,6 +133,13 @@ struct ListeningSocket {
     }
   }
 
+  /// Whether a path is that of this Unix socket, also by another name.
+  func isFile(_ path: String) -> Bool {
+    var status = stat()
+    guard let file, stat(path, &status) == 0 else { return false }
+    return status.st_dev == file.device && status.st_ino == file.node
+  }
+
   /// Closes the socket, and removes its file if it is still the same. Does nothing the second time.
   mutating func end() {
     guard descriptor >= 0 else { return }

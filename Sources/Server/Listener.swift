@@ -1,6 +1,7 @@
 import RPCurlBase
 import RPCurlCServer
 import RPCurlPlatform
+import RPCurlProtocols
 import RPCurlTransport
 
 /// Accepts clients of HTTP/1.1 and HTTP/2, with TLS or without, on the thread of a loop.
@@ -13,6 +14,7 @@ package final class Listener {
   /// The address with its port, such as `127.0.0.1:8080`, or `unix:` and a path.
   package var address: String { socket.address }
 
+  private let given: ListenAddress
   private var socket: ListeningSocket
   private let loop: EventLoop
   private let limits: ServerLimits
@@ -38,7 +40,7 @@ package final class Listener {
     _ address: ListenAddress, tls: TLSIdentity? = nil, limits: ServerLimits = ServerLimits(), loop: EventLoop,
     makeHandler: @escaping MakeHandler
   ) throws(SystemError) {
-    (socket, self.loop, self.limits) = (try ListeningSocket(address), loop, limits)
+    (given, socket, self.loop, self.limits) = (address, try ListeningSocket(address), loop, limits)
     let settings = HTTPConnection.Settings(
       limits: limits, scheme: tls == nil ? "http" : "https", makeHandler: makeHandler)
     let poller = Poller(loop) { [unowned self] in ready($0, $1) }
@@ -54,6 +56,19 @@ package final class Listener {
     if let timer { loop.cancel(timer) }
     socket.end()
     buffer.deallocate()
+  }
+
+  /// Whether calls of a server would arrive here, judging by names and addresses alone.
+  ///
+  /// - Parameters:
+  ///   - url: The URL of the server.
+  ///   - options: The options of the connections to it.
+  package func isReached(by url: String, _ options: ConnectionOptions) -> Bool {
+    if let path = options.unixSocket { return socket.isFile(path) }
+    guard case .host(let name, _) = given, let (host, port) = Origin.split(address), let port else {
+      return false
+    }
+    return AddressSource(url, options).reaches(host, port: port, name: name)
   }
 
   /// The number of connections.

@@ -2,14 +2,14 @@ import RPCurlPlatform
 import RPCurlProtocols
 
 /// The hosts that `no_proxy` exempts from the proxy.
-package enum ProxyExemption {
+enum ProxyExemption {
   /// Whether `no_proxy` exempts a host: all hosts, a host, a domain, or a network.
   ///
   /// - Parameters:
   ///   - host: The host of a URL.
   ///   - includesNetworks: Whether the networks of the list count.
   ///   - environment: Returns the value of a variable.
-  package static func exempts(
+  static func exempts(
     _ host: some StringProtocol, includesNetworks: Bool = true,
     environment: (String) -> String? = EnvironmentVariables.value
   ) -> Bool {

@@ -2,9 +2,11 @@ import RPCurlPlatform
 import RPCurlProtocols
 
 /// Where the addresses of a server come from, of which libcurl uses the first that accepts a connection.
-enum AddressSource: Equatable {
-  /// The connection is made to a proxy, a Unix socket or this machine.
+package enum AddressSource: Equatable {
+  /// The connection is made to a proxy or a Unix socket.
   case none
+  /// libcurl does not resolve the name: both addresses of this machine.
+  case localhost(port: Int)
   /// These addresses.
   case addresses([String], port: Int)
   /// The system resolves the name.
@@ -15,9 +17,9 @@ enum AddressSource: Equatable {
   /// - Parameters:
   ///   - url: The URL of the server.
   ///   - options: The options of its connections.
-  init(_ url: String, _ options: ConnectionOptions) {
+  package init(_ url: String, _ options: ConnectionOptions) {
     guard let origin = Origin(url: url), options.unixSocket == nil, options.abstractUnixSocket == nil,
-      ProxyAddress.setting(for: url, options) == nil || ProxyExemption.exempts(origin.host)
+      ProxyAddress.setting(for: url, options) == nil
     else {
       self = .none
       return
@@ -41,12 +43,33 @@ enum AddressSource: Equatable {
       return
     }
     if host == "localhost" || host.hasSuffix(".localhost") {
-      // libcurl does not resolve it: both of its addresses are this machine.
-      self = .none
+      self = .localhost(port: port)
     } else if IPAddress.bytes(host) != nil {
       self = .addresses([host], port: port)
     } else {
       self = .name(host, port: port)
+    }
+  }
+
+  /// Whether a connection to the server reaches a socket of this machine that listens, judging by names and addresses alone.
+  ///
+  /// - Parameters:
+  ///   - host: The address of the socket.
+  ///   - port: Its port.
+  ///   - name: The name or address that its user gave.
+  package func reaches(_ host: String, port: Int, name: String) -> Bool {
+    let unspecified = ["0.0.0.0", "::"]
+    switch self {
+    case .localhost(port: port): return unspecified.contains(host) || Origin.isLocal(host: host)
+    case .name(name.lowercased(), port: port): return true
+    case .addresses(let addresses, port: port):
+      guard let own = IPAddress.bytes(host) else { return false }
+      return addresses.contains {
+        // A socket at the unspecified IPv6 address also accepts IPv4. A connection to such an address is one to this machine.
+        IPAddress.bytes($0) == own || unspecified.contains($0) && Origin.isLocal(host: host)
+          || (host == "::" || host == "0.0.0.0" && !$0.contains(":")) && Origin.isLocal(host: $0)
+      }
+    case .none, .localhost, .name, .addresses: return false
     }
   }
 
@@ -118,7 +141,7 @@ package final class AddressSearch {
   ) {
     (self.url, self.options, self.loop) = (url, options, loop)
     switch AddressSource(url, options) {
-    case .none: finish()
+    case .none, .localhost: finish()
     case .addresses(let addresses, let port): connect(to: addresses, port)
     case .name(let host, let port): lookUp(host, port)
     }

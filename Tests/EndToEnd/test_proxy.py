@@ -511,6 +511,17 @@ def test_invalid_options(rpcurl, options, error):
     rpcurl("proxy", *options, "http://127.0.0.1:1").exits(2).reports(error)
 
 
+@pytest.mark.parametrize(
+    ("listen", "target"),
+    [("127.0.0.1:{0}", "http://localhost:{0}"), ("0.0.0.0:{0}", "https://127.0.0.1:{0}"), ("unix:{1}/own.sock", "unix:{1}/./own.sock")],
+)
+def test_proxy_of_itself(rpcurl, descriptor_set, tmp_path, listen, target):
+    """Each call would be a call of the proxy, without an end."""
+    places = (closed_port(), tmp_path)
+    result = rpcurl("proxy", "--descriptor-set", descriptor_set, "--listen", listen.format(*places), target.format(*places))
+    result.exits(2).reports("the proxy itself listens at this address")
+
+
 def test_unfinished_messages_have_a_limit_together(start, grpc_server):
     proxy = start("proxy", "--max-message-size", "64k", "--protocol", "grpc", grpc_server.url)
     head = f"POST /{DEMO}/Hello HTTP/1.1\r\nHost: {proxy.address}\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: 65000\r\n\r\n"

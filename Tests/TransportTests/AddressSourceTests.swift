@@ -22,9 +22,30 @@ struct AddressSourceTests {
     #expect(source("http://[::1]:1") == .addresses(["::1"], port: 1))
   }
 
-  @Test func proxiesSocketsAndThisMachineHaveNoAddresses() {
-    #expect(source("http://localhost:1") == .none)
-    #expect(source("http://a.localhost:1") == .none)
+  @Test(arguments: [
+    ("localhost", "127.0.0.1", true), ("A.localhost", "::1", true), ("localhost", "0.0.0.0", true),
+    ("127.0.0.1", "127.0.0.1", true), ("127.0.0.1", "0.0.0.0", true), ("[::1]", "::", true),
+    ("127.0.0.1", "::", true), ("0.0.0.0", "127.0.0.1", true), ("[0:0::1]", "::1", true),
+    ("Given.test", "192.0.2.1", true),
+    ("127.0.0.2", "127.0.0.1", false), ("[::1]", "127.0.0.1", false), ("[::1]", "0.0.0.0", false),
+    ("192.0.2.1", "127.0.0.1", false),
+    ("localhost", "192.0.2.1", false), ("192.0.2.1", "0.0.0.0", false), ("other.test", "0.0.0.0", false),
+  ])
+  func findsASocketOfThisMachine(_ target: String, _ listening: String, _ isReached: Bool) {
+    func reaches(_ port: Int, _ change: (inout ConnectionOptions) -> Void = { _ in }) -> Bool {
+      source("http://\(target):\(port)/p", change).reaches(listening, port: 1, name: "given.test")
+    }
+    #expect(reaches(1) == isReached)
+    #expect(!reaches(2))
+    #expect(
+      reaches(2) { $0.connectTo = ["::127.0.0.1:1"] } == (["127.0.0.1", "0.0.0.0", "::"].contains(listening)))
+    #expect(!reaches(1) { $0.connectTo = ["::192.0.2.9:1"] })
+    #expect(!reaches(1) { $0.proxy = "http://proxy:1" })
+  }
+
+  @Test func proxiesAndSocketsHaveNoAddresses() {
+    #expect(source("http://localhost:1") == .localhost(port: 1))
+    #expect(source("http://a.localhost:1") == .localhost(port: 1))
     #expect(source("http://demo.test") { $0.proxy = "http://proxy:1" } == .none)
     #expect(source("http://localhost") { $0.unixSocket = "a" } == .none)
     #expect(source("http://localhost") { $0.abstractUnixSocket = "a" } == .none)
