@@ -6,6 +6,9 @@ import RPCurlProtocols
 /// libcurl's error alone does not distinguish a server that uses TLS from one with HTTP/1.1 only, and does not name what a
 /// certificate contains.
 package final class ConnectionDiagnosis {
+  /// How long a diagnosis may take.
+  package static let usualTime = Duration.milliseconds(300)
+
   private let cause: ConnectionCause
   private let url: String
   private let options: ConnectionOptions

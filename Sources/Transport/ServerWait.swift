@@ -11,6 +11,7 @@ package final class ServerWait {
   private let end: MonotonicClock.Instant
   private unowned let loop: EventLoop
   private var probe: ConnectionProbe?
+  private var diagnosis: ConnectionDiagnosis?
   private var timer: EventLoop.TimerID?
   private var failures = 0
   /// Whether the wait has ended.
@@ -28,6 +29,8 @@ package final class ServerWait {
   package init(
     for url: String, _ options: ConnectionOptions, until end: MonotonicClock.Instant, loop: EventLoop
   ) {
+    var options = options
+    options.diagnosisTime = ConnectionDiagnosis.usualTime
     (self.url, self.options, self.end, self.loop) = (url, options, end, loop)
     connect()
   }
@@ -37,6 +40,7 @@ package final class ServerWait {
     isOver = true
     probe?.cancel()
     probe = nil
+    diagnosis?.cancel()
     if let timer { loop.cancel(timer) }
   }
 
@@ -61,6 +65,17 @@ package final class ServerWait {
   private func receive(_ facts: ConnectionFacts) {
     probe = nil
     let reason = facts.reasonToWait(expectsFirstBytes: expectsFirstBytes)
+    // A server that is ready also closes a connection, if it has TLS and the URL does not, or the other way round.
+    diagnosis = reason?.cause.flatMap { cause in
+      ConnectionDiagnosis(cause, url: url, options, requiresHTTP2: false, until: end, loop: loop) {
+        [weak self] in self?.receive($0 == cause ? reason : nil)
+      }
+    }
+    if diagnosis == nil { receive(reason) }
+  }
+
+  /// Continues the wait for a reason, or ends it without one.
+  private func receive(_ reason: TransportError?) {
     // A connection that the end of the wait has cut off does not show why.
     problem = reason?.cause == nil && problem != nil && reason != nil ? problem : reason
     let left = end - MonotonicClock.now

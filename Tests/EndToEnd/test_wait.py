@@ -103,6 +103,16 @@ def test_certificate_that_is_not_trusted_ends_the_wait(rpcurl, grpc_tls_server):
     rpcurl("health", *LONG, f"https://{grpc_tls_server.address}").exits(6).reports("is not trusted")
 
 
+@pytest.mark.parametrize("command", ["call", "health"])
+def test_server_with_tls_that_is_called_without_ends_the_wait(rpcurl, grpc_tls_server, command):
+    method = [*HELLO, METHOD] if command == "call" else []
+    rpcurl(command, *LONG, "--plaintext", grpc_tls_server.address, *method).exits(5).reports("the server requires TLS on this port")
+
+
+def test_server_without_tls_that_is_called_with_it_ends_the_wait(rpcurl, grpc_server):
+    rpcurl("call", *LONG, *HELLO, f"https://{grpc_server.address}", METHOD).exits(6).reports("the server does not use TLS on this port")
+
+
 def test_method_that_is_not_implemented_ends_the_wait(rpcurl, grpc_server, keeps_early_responses):
     rpcurl("call", *LONG, "-d", "{}", "--plaintext", grpc_server.address, "demo.v1.Demo/Nothing").exits(3)
 

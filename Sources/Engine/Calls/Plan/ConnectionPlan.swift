@@ -46,7 +46,7 @@ package enum ConnectionPlan {
         hint: "add --keepalive-time DURATION"
       ).at(timeout.origin)
     }
-    connection.diagnosisTime = .milliseconds(300)
+    connection.diagnosisTime = ConnectionDiagnosis.usualTime
     return connection
   }
 

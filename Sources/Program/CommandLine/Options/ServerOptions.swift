@@ -143,7 +143,7 @@ extension OptionTable {
       "Wait at most this long for a server that is not ready.",
       "A server is not ready while its name is not known, no connection to it can be made, or the connection is closed in the "
         + "TLS handshake or, without TLS, before the first byte of HTTP/2. Anything else ends the wait at once, such as a "
-        + "certificate that is not trusted. The time is not part of --max-time. health also waits for the status SERVING.",
+        + "certificate that is not trusted, or a server with TLS that is called without it. The time is not part of --max-time. health also waits for the status SERVING.",
       example: "rpcurl --wait 30s https://demo.example demo.v1.Demo/Hello", trust: .harmless),
     Option(
       .keepaliveTime, "--keepalive-time", .duration, "DURATION", .server, .remote,
