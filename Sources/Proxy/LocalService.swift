@@ -160,11 +160,18 @@ extension ProxySchema {
         case .number(let text)? = value["extensionNumber"], let number = UInt32(text)
       else { return nil }
       return try files(pool.fileName(declaringExtension: number, of: type))
+    case ("allExtensionNumbersOfType", .string(let type)):
+      guard try pool.fileName(declaring: type) != nil else { return Self.notFound }
+      let numbers = try pool.extensionNumbers(of: type).map { JSONValue.number("\($0)") }
+      return (
+        "allExtensionNumbersResponse",
+        JSONValue([("baseTypeName", .string(type)), ("extensionNumber", .array(numbers))])
+      )
     default: return nil
     }
   }
 
-  /// A file and its imports.
+  /// A file and its imports. It is the first one, as other servers send it: many clients read no other.
   private func files(_ name: String?) throws -> (String, JSONValue) {
     guard let name, let files = try pool.files(importedBy: name) else {
       return Self.notFound

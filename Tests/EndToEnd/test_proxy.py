@@ -21,6 +21,7 @@ from harness.servers import QuietHandler, http_server
 from harness.wire import envelope
 
 import demo_pb2 as demo
+from google.protobuf import descriptor_pb2
 from google.rpc import error_details_pb2, status_pb2
 
 DEMO = "demo.v1.Demo"
@@ -520,6 +521,15 @@ def test_proxy_of_itself(rpcurl, descriptor_set, tmp_path, listen, target):
     places = (closed_port(), tmp_path)
     result = rpcurl("proxy", "--descriptor-set", descriptor_set, "--listen", listen.format(*places), target.format(*places))
     result.exits(2).reports("the proxy itself listens at this address")
+
+
+def test_reflection_of_serve_has_the_requested_file_first(shared, descriptor_set, rpcurl):
+    """As that of grpcio, on which many clients rely."""
+    served = shared("serve", "--descriptor-set", descriptor_set)
+    for request in ({"fileContainingSymbol": DEMO}, {"fileContainingSymbol": "demo.v1.COLOR_RED"}, {"fileByFilename": "demo.proto"}):
+        result = rpcurl("-d", json.dumps(request), served.url, "grpc.reflection.v1.ServerReflection/ServerReflectionInfo").exits(0)
+        files = result.json()["fileDescriptorResponse"]["fileDescriptorProto"]
+        assert descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(files[0])).name == "demo.proto"
 
 
 def test_unfinished_messages_have_a_limit_together(start, grpc_server):

@@ -18,14 +18,21 @@ import Testing
     return try #require(service).respond(to: Array(request.utf8))
   }
 
-  /// The services that the files of a response declare, as another pool reads them.
-  private func pool(of response: JSONValue) throws -> DescriptorPool {
+  /// The descriptors of a response.
+  private func files(_ response: JSONValue) throws -> [[UInt8]] {
     guard case .array(let files)? = response["fileDescriptorResponse"]?["fileDescriptorProto"] else {
       throw RPCError(.internal, response.text, origin: .client)
     }
+    return try files.map { file in
+      guard case .string(let text) = file else { throw RPCError(.internal, response.text, origin: .client) }
+      return try #require(Base64.decode(text))
+    }
+  }
+
+  /// The services that the files of a response declare, as another pool reads them.
+  private func pool(of response: JSONValue) throws -> DescriptorPool {
     let pool = DescriptorPool()
-    for case .string(let text) in files {
-      let bytes = try #require(Base64.decode(text))
+    for bytes in try files(response) {
       var set: [UInt8] = [0x0A]
       set.append(delimited: bytes)
       try pool.add(SchemaBytes(set), source: "reflection")
@@ -54,6 +61,30 @@ import Testing
   }
 
   @Test(arguments: [
+    ("fileByFilename", "options.proto", "options.proto"),
+    ("fileContainingSymbol", "testopt.Kind", "options.proto"),
+    ("fileContainingSymbol", "testopt.SOME", "options.proto"),
+    ("fileContainingSymbol", "test23.ZERO", "editions.proto"),
+    ("fileContainingSymbol", "testopt.Kind.SOME", "options.proto"),
+  ])
+  func sendsTheRequestedFileFirst(_ key: String, _ name: String, _ file: String) throws {
+    let first = try #require(try files(respond(to: #"{"\#(key)":"\#(name)"}"#)).first)
+    #expect(String(decoding: first.dropFirst(2).prefix(file.utf8.count), as: UTF8.self) == file)
+  }
+
+  @Test func listsTheNumbersOfExtensions() throws {
+    func numbers(_ type: String) throws -> JSONValue? {
+      let response = try respond(to: #"{"allExtensionNumbersOfType":"\#(type)"}"#)
+      #expect(response["allExtensionNumbersResponse"]?["baseTypeName"] == .string(type))
+      return response["allExtensionNumbersResponse"]?["extensionNumber"]
+    }
+    #expect(try numbers("google.protobuf.FieldOptions")?.text.contains("50001") == true)
+    #expect(try numbers("testopt.Detail") == .array([]))
+  }
+
+  @Test(arguments: [
+    #"{"allExtensionNumbersOfType":"nothing.Here"}"#, #"{"fileContainingSymbol":"testopt.Nothing"}"#,
+    #"{"fileContainingSymbol":"SOME"}"#, #"{"fileContainingSymbol":"."}"#,
     #"{"fileContainingSymbol":"nothing.Here"}"#, #"{"fileByFilename":"nothing.proto"}"#,
     #"{"fileContainingExtension":{"containingType":"nothing.Here","extensionNumber":7}}"#,
   ])

@@ -106,6 +106,11 @@ public final class DescriptorPool: Sendable {
     try core.extensionField(of: type, number: number).map { Field($0, core) }
   }
 
+  /// The numbers of the extensions of a message, in ascending order.
+  package func extensionNumbers(of type: String) throws(SchemaError) -> [UInt32] {
+    try core.extensionNumbers(of: type)
+  }
+
   /// The options of a `.proto` file; nil if no source has the file.
   package func fileOptions(of name: String) throws(SchemaError) -> DescriptorOptions? {
     try core.fileOptions(of: name)

@@ -140,6 +140,13 @@ package final class PoolCore: @unchecked Sendable {
     }
   }
 
+  func extensionNumbers(of type: String) throws(SchemaError) -> [UInt32] {
+    try lock.holding { () throws(SchemaError) in
+      try indexExtensions()
+      return extensionNumbers.keys.filter { $0.extendee == type }.map(\.number).sorted()
+    }
+  }
+
   /// The item of a message set that is declared in its own message, whose name it has in text format.
   func item(_ message: String, of type: String) throws(SchemaError) -> FieldNode? {
     try lock.holding { () throws(SchemaError) in

@@ -58,11 +58,21 @@ extension DescriptorPool {
     }
   }
 
-  /// The name of the file that declares a service, a message, an enum, a top-level extension, or a member of
-  /// these, by its full name; nil if no source does.
-  ///
-  /// Values of enums and extensions within messages are found only with ``symbols(_:)``.
+  /// The name of the file that has a declaration, by its full name; nil if no source does. That of a value of an enum may contain
+  /// the name of the enum; in protobuf, its scope is that of the enum.
   package func fileName(declaring name: String) throws(SchemaError) -> String? {
+    let found = try fileName(declaringMember: name)
+    guard found == nil, let last = name.split(separator: ".").last else { return found }
+    // The scope of an enum that is not in a message is its package, which is no declaration.
+    let scope = { (name: Substring) in name.lastIndex(of: ".").map { name[..<$0] } ?? "" }
+    return symbols([.enumValue], ending: String(last)).first {
+      scope(scope($0.name[...])) == scope(name[...])
+    }?
+    .file
+  }
+
+  /// Finds a service, a message, an enum, a top-level extension, or a member of these.
+  private func fileName(declaringMember name: String) throws(SchemaError) -> String? {
     try core.withIndex { (index) throws(SchemaError) in
       var rest = name.split(separator: "/", omittingEmptySubsequences: false).joined(separator: ".")
       for _ in 0..<2 {
@@ -85,11 +95,11 @@ extension DescriptorPool {
     }
   }
 
-  /// The descriptors of a file and of all its imports, each after its own imports; nil if no source has the file.
+  /// The descriptors of a file and of all its imports, each before its own imports; nil if no source has the file.
   package func files(importedBy name: String) throws(SchemaError) -> [[UInt8]]? {
     guard try serialized(file: name) != nil else { return nil }
     var files: [[UInt8]] = []
-    for name in try importedFiles(ofFiles: [name]).names {
+    for name in try importedFiles(ofFiles: [name]).names.reversed() {
       if let (bytes, _) = try serialized(file: name) { files.append(bytes) }
     }
     return files
