@@ -49,7 +49,7 @@ enum GRPCWebProtocol: EnvelopeProtocol {
     for line in block.split(separator: UInt8(ascii: "\n")) {
       let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
       if line.isEmpty { continue }
-      let text = String(decoding: line, as: UTF8.self)
+      let text = HeaderSyntax.text(line.span.bytes)
       guard !line.contains(UInt8(ascii: "\r")), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
         HeaderSyntax.isName(text[..<colon])
       else {

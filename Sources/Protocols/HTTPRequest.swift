@@ -136,6 +136,14 @@ package enum HeaderSyntax {
     return text.withUTF8 { $0.allSatisfy(isAllowed) }
   }
 
+  /// The text of received bytes. If they are not UTF-8, they are ISO-8859-1, as in older HTTP, so that no byte is lost.
+  package static func text(_ bytes: RawSpan) -> String {
+    bytes.withUnsafeBytes { bytes in
+      String(validating: bytes, as: UTF8.self)
+        ?? String(String.UnicodeScalarView(bytes.lazy.map { UnicodeScalar($0) }))
+    }
+  }
+
   /// Whether `value` contains only printable ASCII, as gRPC requires (PROTOCOL-HTTP2, "ASCII-Value").
   package static func isASCIIValue(_ value: some StringProtocol) -> Bool {
     allBytes(of: String(value)) { $0 >= 0x20 && $0 <= 0x7E }

@@ -76,9 +76,7 @@ struct HTTP1Block {
     }
   }
 
-  private static func text(_ bytes: some Collection<UInt8>) -> String {
-    String(decoding: bytes, as: UTF8.self)
-  }
+  private static func text(_ bytes: ArraySlice<UInt8>) -> String { HeaderSyntax.text(bytes.span.bytes) }
 }
 
 /// The head of a request, and what follows from it for the connection.

@@ -271,7 +271,7 @@ struct HTTP2Block {
     size += name.count + value.count + 32
     isTooLarge = isTooLarge || size > limits.headerBytes || headers.count >= limits.headerCount
     guard !isTooLarge else { return size <= 16 * limits.headerBytes }
-    let text = String(decoding: value, as: UTF8.self)
+    let text = HeaderSyntax.text(UnsafeRawBufferPointer(value).bytes)
     let field = String(decoding: name, as: UTF8.self)
     guard name.first == UInt8(ascii: ":") else {
       headers.add(field, text)

@@ -1,3 +1,5 @@
+import RPCurlProtocols
+
 /// One line of a block of HTTP header fields, as received from libcurl.
 enum HeaderLine {
   /// `HTTP/2 200`
@@ -55,6 +57,6 @@ enum HeaderLine {
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
   private static func text(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> String {
-    String(decoding: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self)
+    HeaderSyntax.text(UnsafeRawBufferPointer(rebasing: bytes[range]).bytes)
   }
 }

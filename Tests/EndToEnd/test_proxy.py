@@ -532,6 +532,23 @@ def test_reflection_of_serve_has_the_requested_file_first(shared, descriptor_set
         assert descriptor_pb2.FileDescriptorProto.FromString(base64.b64decode(files[0])).name == "demo.proto"
 
 
+def test_metadata_that_is_not_utf8(start, descriptor_set, raw_server):
+    """It is read as ISO-8859-1, so that nothing of it is lost."""
+    heads = []
+
+    def respond(connection):
+        data = b""
+        while b"{}" not in data:
+            data += connection.recv(1 << 16)
+        heads.append(data)
+        connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nx-r: caf\xe9\r\ncontent-length: 2\r\n\r\n{}")
+
+    proxy = start("proxy", "--descriptor-set", descriptor_set, raw_server(respond).url)
+    status, headers, _ = curl("--json", "{}", "-H", "x-l: caf\udce9", f"{proxy.url}/{DEMO}/Hello")
+    assert (status, headers["x-r"]) == (200, "café")
+    assert "x-l: café\r\n".encode() in heads[0]
+
+
 def test_unfinished_messages_have_a_limit_together(start, grpc_server):
     proxy = start("proxy", "--max-message-size", "64k", "--protocol", "grpc", grpc_server.url)
     head = f"POST /{DEMO}/Hello HTTP/1.1\r\nHost: {proxy.address}\r\ncontent-type: application/grpc-web+proto\r\ncontent-length: 65000\r\n\r\n"

@@ -10,8 +10,10 @@ import Testing
     response.feed(WireProtocols.make(.grpcWeb, .of(.unary, codec: codec)))
   }
 
-  private func end(_ trailers: String) -> ResponseEnd? {
-    let body = envelope([1]) + envelope(Array(trailers.utf8), flags: 0x80)
+  private func end(_ trailers: String) -> ResponseEnd? { end(Array(trailers.utf8)) }
+
+  private func end(_ trailers: [UInt8]) -> ResponseEnd? {
+    let body = envelope([1]) + envelope(trailers, flags: 0x80)
     return unary(HTTPResponse(headers: Self.web, body: body)).end
   }
 
@@ -33,6 +35,11 @@ import Testing
   ])
   func readsTrailersWithAnyLineEnds(block: String) {
     #expect(end(block) == ResponseEnd(trailers: Headers([("x-t", "a"), ("x-t", "b")])))
+  }
+
+  @Test func keepsBytesOfATrailerThatAreNotUTF8() {
+    let trailers = end(Array("grpc-status: 0\r\nx-t: caf".utf8) + [0xE9, 0x0D, 0x0A])?.trailers
+    #expect(trailers == Headers([("x-t", "caf\u{E9}")]))
   }
 
   @Test func readsStatusMessageAndDetailsFromTrailers() {

@@ -16,6 +16,15 @@ import Testing
     #expect(ProtocolName.connect.timeout(text) == nil)
   }
 
+  @Test(
+    arguments: [
+      (Array("café".utf8), "café"), ([], ""), ([0x63, 0xE9], "c\u{E9}"), ([0xC3], "\u{C3}"),
+      ([0x80, 0xFF], "\u{80}\u{FF}"), ([0xC3, 0xA9, 0xE9], "\u{C3}\u{A9}\u{E9}"),
+    ] as [([UInt8], String)])
+  func readsValuesAsUTF8OrISO8859(_ bytes: [UInt8], _ text: String) {
+    #expect(HeaderSyntax.text(bytes.span.bytes).unicodeScalars.elementsEqual(text.unicodeScalars))
+  }
+
   @Test func readsTimeoutOfConnect() {
     #expect(ProtocolName.connect.timeout("250") == .milliseconds(250))
     #expect(ProtocolName.connect.timeout("9999999999") == .milliseconds(9_999_999_999))

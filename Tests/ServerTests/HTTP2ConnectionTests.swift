@@ -41,6 +41,13 @@ struct HTTP2ConnectionTests {
     #expect(server.http.stage == .idle && !server.isDone)
   }
 
+  @Test func keepsBytesOfAValueThatAreNotUTF8() {
+    let server = server()
+    // A literal field without indexing.
+    server.exchange(Self.begin + Self.frame(1, 5, 1, Self.fields + [0, 1, 0x61, 2, 0x63, 0xE9]))
+    #expect(recorder.exchanges.first?.head.headers == Headers([("a", "c\u{E9}")]))
+  }
+
   @Test func streamsBothDirectionsWithTrailers() {
     let server = server()
     let id = client.request(body: [], isEnded: false)

@@ -189,4 +189,13 @@ struct HeaderLineTests {
     case .unknown: #expect("unknown" == expected)
     }
   }
+
+  @Test func keepsBytesOfAValueThatAreNotUTF8() {
+    guard
+      case .field("a", "caf\u{E9}") = (Array("a: caf".utf8) + [0xE9, 0x0A]).withUnsafeBytes(HeaderLine.init)
+    else {
+      Issue.record("not the field")
+      return
+    }
+  }
 }
