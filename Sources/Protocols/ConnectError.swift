@@ -18,10 +18,14 @@ enum ConnectError {
       guard let error = error(failed, fallback: .unknown) else { return nil }
       end.error = error
     }
-    guard case .object(let metadata)? = value["metadata"] else { return end }
-    for member in metadata where member.value != .null {
+    guard let metadata = value["metadata"], metadata != .null else { return end }
+    guard case .object(let members) = metadata else { return nil }
+    for member in members where member.value != .null {
       guard case .array(let values) = member.value else { return nil }
-      for case .string(let text) in values { end.trailers.add(member.name, text) }
+      for value in values {
+        guard case .string(let text) = value else { return nil }
+        end.trailers.add(member.name, text)
+      }
     }
     return end
   }

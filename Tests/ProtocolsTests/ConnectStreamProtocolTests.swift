@@ -56,7 +56,10 @@ import Testing
     #expect(end(json)?.error?.origin == .server)
   }
 
-  @Test(arguments: ["", "[]", "{", "null", #"{"error":[]}"#, #"{"metadata":{"x":1}}"#])
+  @Test(arguments: [
+    "", "[]", "{", "null", #"{"error":[]}"#, #"{"metadata":{"x":1}}"#, #"{"metadata":["x"]}"#,
+    #"{"metadata":{"x":["a",1]}}"#,
+  ])
   func rejectsInvalidLastEnvelope(json: String) {
     #expect(end(json)?.code == .unknown)
     #expect(end(json)?.error?.origin == .violation)
