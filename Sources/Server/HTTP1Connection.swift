@@ -38,7 +38,7 @@ final class HTTP1Connection: HTTPConnection {
   /// Reading continues while a response is made: the end of the connection cancels it.
   override var isReading: Bool {
     if case .body = state, isBlocked { return false }
-    return waiting.isEmpty && !isDone
+    return waiting.count < limits.headerBytes && !isDone
   }
 
   override var hasUnsent: Bool { stream?.response.hasMore ?? false }

@@ -24,6 +24,11 @@ struct HTTP1ConnectionTests {
     #expect(recorder.summary == ["POST /a?b h:1 [\"content-length=3\", \"x-a=b\"]", "abc", "end"])
   }
 
+  @Test func keepsBytesOfAValueThatAreNotUTF8() {
+    connection().exchange(Array("GET / HTTP/1.1\r\nHost: h\r\nA: caf".utf8) + [0xE9] + Array("\r\n\r\n".utf8))
+    #expect(recorder.exchanges.first?.head.headers == Headers([("a", "caf\u{E9}")]))
+  }
+
   @Test func decodesChunksAndTrailers() {
     let sent = response(
       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n3;a=\"b\"\r\nabc\r\n0A \r\n0123456789\r\n0\r\nX: 1\r\nY: 2\r\n\r\n"
@@ -42,10 +47,13 @@ struct HTTP1ConnectionTests {
       // The response is later than the next requests.
       exchange.onEnd = { exchange in exchange.stream.respond(status: 200, headers: Headers()) }
     }
-    let connection = connection()
+    var limits = ServerLimits()
+    limits.headerBytes = 5 * text.utf8.count / 20
+    let connection = connection(limits)
     connection.exchange(Array(text.utf8))
     for number in 0..<20 {
-      #expect(recorder.exchanges.count == number + 1 && connection.http.isReading == (number == 19))
+      // The end of a client is noticed while few bytes wait.
+      #expect(recorder.exchanges.count == number + 1 && connection.http.isReading == (number >= 15))
       recorder.exchanges[number].stream.end()
       connection.takeOutput()
     }
