@@ -173,7 +173,9 @@ final class ProxiedCalls {
   ) {
     stream.send(response, fields)
     guard let status = response.head?.status, status >= 400, !prints else { return }
-    show(TerminalText.escape("- \(head.method) \(head.path) of \(head.authority): HTTP \(status)") + "\n")
+    let text = response.refusalText.map { ": \($0)" } ?? ""
+    show(
+      TerminalText.escape("- \(head.method) \(head.path) of \(head.authority): HTTP \(status)\(text)") + "\n")
   }
 
   /// Whether calls are printed as those of `rpcurl call`.

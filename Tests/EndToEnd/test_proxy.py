@@ -490,7 +490,7 @@ def test_all_origins_with_interceptors_that_add_nothing(shared, grpc_server):
 def test_refused_requests_are_printed(shared, grpc_server):
     proxy = shared("proxy", grpc_server.url)
     assert curl("--json", "{}", "-H", "Host: evil.example", f"{proxy.url}/a.B/C")[0] == 421
-    proxy.wait_for("- POST /a.B/C of evil.example: HTTP 421")
+    proxy.wait_for("- POST /a.B/C of evil.example: HTTP 421: The host of the request is not a name of this server; --listen-name adds one.")
 
 
 def test_invalid_request_has_the_status_of_the_client(shared, grpc_server):

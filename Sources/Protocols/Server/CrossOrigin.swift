@@ -58,11 +58,12 @@ package struct CrossOrigin: Sendable {
   package func decide(_ head: ServerRequestHead) -> Decision {
     let named = [head.authority] + head.headers.values("host")
     guard named.allSatisfy(isName) else {
-      return .respond(.refusal(421, "The host of the request is not a name of this server."))
+      return .respond(
+        .refusal(421, "The host of the request is not a name of this server; --listen-name adds one."))
     }
     guard isCrossOrigin(head) else { return .accept(Headers()) }
     guard let origin = origin(of: head) else {
-      return .respond(.refusal(403, "The origin of the request is not allowed."))
+      return .respond(.refusal(403, "The origin of the request is not allowed; --allow-origin allows it."))
     }
     var fields = Headers([("access-control-allow-origin", origin), ("vary", "origin")])
     guard head.method == "OPTIONS", head.headers.first("access-control-request-method") != nil else {

@@ -132,12 +132,14 @@ package struct ServerResponse: Sendable, Equatable {
   package var body: [UInt8] = []
   /// The HTTP trailers; nil if there are none.
   package var trailers: Headers?
+  /// Why the request is refused, if the response is not one of a protocol.
+  package private(set) var refusalText: String?
 
   /// A response that is not one of a protocol.
   static func refusal(_ status: Int, _ text: String, _ headers: [(String, String)] = []) -> ServerResponse {
     let type = [("content-type", "text/plain; charset=utf-8"), ("x-content-type-options", "nosniff")]
     return ServerResponse(
       head: ServerResponseHead(status: status, headers: Headers(type + headers)),
-      body: Array("\(text)\n".utf8))
+      body: Array("\(text)\n".utf8), refusalText: text)
   }
 }
