@@ -491,12 +491,21 @@ def test_options_of_one_call(rpcurl, grpc_server, tmp_path):
         assert words in run(rpcurl, grpc_server.url, lines=[line]).err
 
 
+def test_the_limit_of_a_call_ends_its_stream(rpcurl, grpc_server, tmp_path):
+    for command, end in [("call", ""), ("open", "wait\n")]:
+        line = f'{command} Count {{"from":1,"to":1000000,"intervalMs":1}} --limit 2'
+        script = write(tmp_path / "script", f"{line}\n{end}expect count == 2\nexpect .number == 2\nexpect status canceled\n")
+        rpcurl("run", grpc_server.url, script).exits(0, '{"number":1}\n{"number":2}\n')
+
+
 def test_calls_are_repeated(rpcurl, grpc_server, tmp_path):
     lines = ['repeat 3 call Hello {"name":"Ada"} --filter name', "repeat 2 every 10ms call Hello {", '"name":"Bob"} --filter name', 'repeat 3 call Find {"id":"9"}']
     result = run(rpcurl, grpc_server.url, lines=[*lines, f"save {tmp_path}/saved"])
     assert result.out.split() == ["Ada"] * 3 + ["Bob"] * 2
     assert result.err.count("not_found") == 1
     assert (tmp_path / "saved").read_text().count('call Hello {"name":"Ada"} --filter name\n') == 3
+    script = write(tmp_path / "script", 'repeat 3 call Find {"id":"9"}\nexpect status not_found\n')
+    assert rpcurl("run", grpc_server.url, script).exits(0).err.count("no item") == 1
     for line, words in [("repeat every 1s call Hello {}", "only possible at the prompt"), ("repeat 0 call Hello {}", "wrong usage"), ("repeat 2 describe X", "wrong usage"), ("repeat 2", "wrong usage")]:
         assert words in run(rpcurl, grpc_server.url, lines=[line]).err
 

@@ -72,6 +72,8 @@ extension Session {
       try execute(call)
       made += 1
       if Interrupt.isPending { handleSignal() }
+      // A check of its status may follow.
+      if failures.contains(where: { $0.stream === lastCall }) { return }
       // Ctrl-C during a call ends the call, and so the repetition.
       if made == repetition.count || end != nil || signals != handled { return }
       guard repetition.interval > .zero else { continue }
