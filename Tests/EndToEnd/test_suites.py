@@ -363,6 +363,64 @@ def test_responses_of_another_test_are_not_received(suite):
     assert [tests[name]["outcome"] for name in "ab"] == ["passed", "error"]
 
 
+@pytest.mark.parametrize("pause", ["", "sleep 50ms\n"])
+@pytest.mark.parametrize("code, lines", [
+    (0, ["receive", "expect .number == 1", "receive", "expect .number == 2", "wait", "expect status unavailable"]),
+    (0, ["receive 2", "cancel"]),
+    (8, ["receive 2", "wait"]),
+    (8, ["receive 3"]),
+    (4, ["receive 2", "expect status unavailable"]),
+])  # fmt: skip
+def test_when_a_stream_fails_does_not_decide(suite, rpcurl, grpc_server, tmp_path, pause, code, lines):
+    body = "".join(f"{line}\n{pause}" for line in ['open FailStream {"code":14,"message":"gone","afterMessages":2}', *lines])
+    result, tests, _ = suite(f"test t\n{body}")
+    assert (result.code, tests["t"]["outcome"]) == (code, {0: "passed", 8: "failed", 4: "error"}[code]), tests
+    assert rpcurl("run", grpc_server.url, write(tmp_path / "script", body)).code == {8: 64 + 14}.get(code, code)
+
+
+@pytest.mark.parametrize("pause", ["", "sleep 50ms\n"])
+@pytest.mark.parametrize("lines", [["receive 2", "expect .number == 2"], ["receive", "close", "expect .number == 1"]])
+def test_end_that_no_command_waits_for_does_not_decide(suite, pause, lines):
+    body = "".join(f"{line}\n{pause}" for line in ['open FailStream {"code":14,"message":"gone","afterMessages":2}', *lines])
+    for setup, test in [("", body), (body, "")]:
+        result, tests, _ = suite(f'{setup}test t\n{test}call Hello {{"name":"Ada"}}\n')
+        assert result.code == 0, tests
+
+
+def test_messages_are_sent_to_the_stream_that_a_command_has_not_seen_end(suite):
+    lines = ["open Chat", 'header demo-code: 14', "open Chat", "unset header demo-code", "sleep 50ms", '{"text":"a"}', "wait 2", "expect status unavailable", '{"text":"b"}', "receive", "expect .text =~ b", "expect count == 1"]
+    result, tests, _ = suite("test t\n" + "\n".join(lines))
+    assert result.code == 0, tests
+
+
+def test_another_attempt_begins_without_the_streams_of_the_last_one(suite):
+    text = (
+        'timeout 20s\ntest t\nset name = "A"\nset to = 1000000\nstep poll\nretry until=15s every=1ms\n'
+        'open Count {"from":1,"to":$to,"intervalMs":20}\nreceive\ncall Hello {"name":$name}\nset name = "B"\nset to = 2\nexpect .name == B\nwait\nexpect stream 1 count == 2\n'
+    )
+    result, tests, _ = suite(text)
+    assert (result.code, tests["t"]["attempts"]) == (0, 2), tests
+
+
+@pytest.mark.parametrize("end", ["cancel\n", ""])
+def test_assertion_about_a_stream_that_is_canceled_fails_its_test(suite, rpcurl, grpc_server, tmp_path, end):
+    body = 'use assert,check=every .number > 100\nopen Count {"from":1,"to":1000000,"intervalMs":1}\nreceive 2\n'
+    result, tests, _ = suite(f"test t\n{body}{end}")
+    assert (result.code, tests["t"]["outcome"]) == (8, "failed") and "every .number > 100" in tests["t"]["output"], tests
+    result, _, events = suite(f"{body}test t\n{end and 'teardown' + chr(10) + end}")
+    assert (result.code, len(events[-2]["errors"])) == (4, 1), events
+    rpcurl("run", grpc_server.url, write(tmp_path / "script", f"{body}{end or 'exit'}")).exits(8).reports("every .number > 100")
+
+
+@pytest.mark.parametrize("place", ["test t\n", 'test t\ncall Hello {"name":"A"}\nteardown\n'])
+def test_a_file_that_keeps_going_runs_all_its_commands(suite, tmp_path, place):
+    file, log = write(tmp_path / "file", 'call Find {"id":"9"}\ncall Hello {"name":"2"}\ncall Fail {"code":3}\ncall Hello {"name":"4"}\n'), tmp_path / "calls"
+    result, _, _ = suite(f"{place}source --keep-going {file}\n", "--use", f"log,format=ndjson,file={log}")
+    ends = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [event["code"] for event in ends if event["event"] == "end"][-4:] == ["not_found", "ok", "invalid_argument", "ok"]
+    assert result.code != 0
+
+
 def test_shared_steps_are_sourced(suite, tmp_path):
     shared = write(tmp_path / "shared", 'call Hello {"name":"Ada"}\nexpect .name == "Eve"\ncall Hello {"name":"never"}\n')
     result, tests, _ = suite(f"test t\nsource {shared}\ncall Hello\n\ntest u\nsource {shared}\n")

@@ -236,7 +236,8 @@ package final class BatchCalls: Steps {
     guard let printer = member.printer.take() else { return }
     ended += printer.progress
     if !printer.isGivenUp, let elapsed = printer.elapsed { latencies?.count(elapsed) }
-    if let status = printer.conclude(), !printer.isGivenUp {
+    // What interceptors have found about a call that ended with the batch is not reported.
+    if let status = printer.isGivenUp ? nil : printer.conclude() {
       count(.failed(.failedCall, status), member)
     } else if let failure = printer.failure {
       report(failure, member)

@@ -91,8 +91,13 @@ extension LastCall {
     }
   }
 
+  /// Why commands do not see the end.
+  var whyOpen: LanguageError {
+    LanguageError("no command has waited for the end of \(title)", hint: "write wait, or cancel")
+  }
+
   private func unended(_ reference: String) -> LanguageError {
-    LanguageError("\(reference): \(title) has not ended", hint: "close, wait or cancel ends it")
+    LanguageError("\(reference): \(whyOpen.reason)", hint: whyOpen.hint)
   }
 
   private func message(_ number: Int?, _ reference: String) throws(LanguageError) -> SessionMessage {

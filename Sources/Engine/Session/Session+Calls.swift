@@ -41,10 +41,8 @@ extension Session {
     for payload in payloads { stream.send(payload) }
     stream.halfClose()
     try waitForEnd(of: [stream])
-    let status = conclude(stream)
     if end != nil { return }
-    observer?.ended(stream)
-    if let status {
+    if let status = stream.failure {
       let failed = FailedCall(stream, status, [statement.recorded])
       switch mode.effect(of: failed.event) {
       case .awaitsCheck: return failures.append(failed)
@@ -84,7 +82,7 @@ extension Session {
     select(stream)
     for message in messages {
       if !stream.printer.wantsInput {
-        guard try wait(until: { stream.printer.wantsInput || !stream.acceptsMessages }) else {
+        guard try wait(until: { stream.printer.wantsInput || stream.isDone }) else {
           handleSignal()
           return
         }
@@ -144,7 +142,12 @@ extension Session {
       throw Failure(.input, stream.title, "interrupted before the response arrived")
     }
     guard stream.received >= stream.awaited else {
-      throw Failure(.input, stream.title, "the stream ended before the response arrived").with(.streamEnded)
+      showEnd(of: stream)
+      let why = "the stream ended before the response arrived"
+      guard let status = stream.failure else {
+        throw Failure(.input, stream.title, why).with(.streamEnded)
+      }
+      throw Failure(status, stream.title, "\(why): \(stream.statusAndMessage)").with(.streamEnded)
     }
   }
 

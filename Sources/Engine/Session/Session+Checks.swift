@@ -28,10 +28,8 @@ extension Session {
     }
     let check = try bindings.condition(named?.check ?? text)
     let name = (named.map { "stream \($0.name) " } ?? "") + check.text
-    guard stream.isDone || !check.isAboutEnd else {
-      throw Failure(
-        .input, "expect \(name)", "\(stream.title) has not ended", hint: "close, wait or cancel ends it"
-      )
+    guard stream.hasEnded || !check.isAboutEnd else {
+      throw Failure(.input, "expect \(name)", stream.whyOpen.reason, hint: stream.whyOpen.hint)
     }
     try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inBracketsOf: check.text))
     goldenFiles.waitLimit = waitLimit

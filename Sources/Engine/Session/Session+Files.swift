@@ -39,7 +39,7 @@ extension Session {
   ]
 
   private func save(_ path: String, showsSecrets: Bool) throws(Failure) {
-    for stream in streams.open where !stream.isDone { stream.saved?.limit = stream.received }
+    for stream in streams.open { stream.saved?.limit = stream.received }
     let written = WrittenSecrets(
       showsSecrets: showsSecrets, secrets.names, separates: false, known: secrets.known)
     let text =
@@ -59,7 +59,7 @@ extension Session {
 
   /// The commands that end a stream in a script: nothing but `cancel` is certain to end it.
   private func ending(_ stream: SessionStream) -> [String] {
-    guard let number = stream.number, !stream.isDone else { return [] }
+    guard let number = stream.number else { return [] }
     // The responses of several streams have no order that a script could wait for.
     let missing = streams.open.count == 1 ? stream.received - stream.awaited : 0
     return (missing > 0 ? ["receive \(missing)"] : []) + ["cancel \(record.number(inScript: number))"]

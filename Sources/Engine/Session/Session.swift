@@ -324,33 +324,34 @@ package final class Session {
     }
   }
 
-  /// Releases streams that have ended.
+  /// Prints the results of calls that have ended. At a prompt, commands see what is printed.
   private func settle() {
-    for stream in streams.removeDone() {
-      let status = conclude(stream)
-      observer?.ended(stream)
-      if let status {
-        // The end of a stream that a script cancels is not a failure.
-        if stream.place != nil, !stream.isCanceled { failures.append(FailedCall(stream, status)) }
-      }
-      if status == nil || !stream.isCanceled {
-        notice("ended: \(stream.status), \(stream.count)", of: stream)
-      }
+    let isShown = mode == .prompt
+    for stream in streams.open where stream.isDone {
+      conclude(stream)
+      if isShown { showEnd(of: stream) }
     }
-    if streams.open.isEmpty, foreground == nil { chain.settle() }
+    if foreground == nil, streams.open.allSatisfy(\.isDone) { chain.settle() }
   }
 
-  /// Prints the result of a call that has ended. Returns its exit status if it failed.
-  package func conclude(_ stream: SessionStream) -> ExitStatus? {
-    defer {
-      if let call = stream.call { secrets.keep(call.secrets) }
-      stream.forget()
-    }
-    let status = stream.printer.conclude() ?? stream.printer.failure?.status
-    stream.saved?.hasFailed = status != nil && (!stream.isCanceled || stream.number == nil)
-    stream.saved?.limit = stream.isCanceled ? stream.received : nil
+  /// Prints the result of a call that has ended.
+  private func conclude(_ stream: SessionStream) {
+    guard stream.conclude() else { return }
+    if let call = stream.call { secrets.keep(call.secrets) }
     if let failure = stream.printer.failure { report(failure) }
-    return status
+    guard stream.number != nil, stream.failure == nil || !stream.isCanceled else { return }
+    notice("ended: \(stream.status), \(stream.count)", of: stream)
+  }
+
+  /// Lets commands see the end of a call that has ended. The failure of a stream of a file counts from now on.
+  package func showEnd(of stream: SessionStream) {
+    conclude(stream)
+    guard stream.showEnd() else { return }
+    streams.end(stream)
+    observer?.ended(stream)
+    guard let status = stream.failure, stream.number != nil, stream.place != nil else { return }
+    // Its end is no failure of a stream that is canceled. What interceptors have found about it is one.
+    if !stream.isCanceled || status == .assertion { failures.append(FailedCall(stream, status)) }
   }
 
   /// Prints a notice, if the session is interactive.
@@ -370,7 +371,7 @@ package final class Session {
     try waitForEnd(of: streams.open)
   }
 
-  /// Waits until all of `awaited` have ended; Ctrl-C cancels them.
+  /// Waits until all of `awaited` have ended, and lets commands see that; Ctrl-C cancels them.
   package func waitForEnd(of awaited: [SessionStream]) throws(Failure) {
     let names = {
       let titles = awaited.filter { !$0.isDone && $0.number != nil }.map(\.title)
@@ -384,6 +385,7 @@ package final class Session {
       }
       handleSignal()
     }
+    for stream in awaited { showEnd(of: stream) }
   }
 
   /// Cancels a stream or a call, and reports that.
@@ -397,6 +399,7 @@ package final class Session {
     let all = streams.open.filter { stream in !kept.contains { $0 === stream } }
     for stream in all { stream.cancel(reason) }
     _ = try? wait { all.allSatisfy(\.isDone) }
+    for stream in all { showEnd(of: stream) }
     // Run the loop once more to send the resets of canceled streams.
     try? client.loop.run { true }
   }

@@ -259,21 +259,21 @@ extension Session {
     SessionVerb(
       "close [N]", "half-close a stream: no more messages follow", [.stream], about: .stream, saving: .always
     ) { session, arguments in
-      guard let stream = try session.stream(named: arguments.atMostOne()), !stream.isDone else {
+      guard let stream = try session.stream(named: arguments.atMostOne()), !stream.hasEnded else {
         return session.notice("the stream has already ended")
       }
-      guard stream.acceptsMessages else {
-        throw Failure(.usage, stream.title, "the stream is already half-closed")
-      }
+      guard stream.acceptsMessages else { return session.notice("is already half-closed", of: stream) }
       session.halfClose(stream)
     },
     SessionVerb("cancel [N]", "cancel a stream", [.stream], about: .stream, saving: .always) {
       session, arguments in
       let stream = try session.stream(named: arguments.atMostOne())
-      defer { stream?.showAll() }
-      guard let stream, !stream.isDone else { return session.notice("the stream has already ended") }
-      session.cancel(stream, "canceled")
-      try session.waitForEnd(of: [stream])
+      if let stream, !stream.hasEnded {
+        session.cancel(stream, "canceled")
+      } else {
+        session.notice("the stream has already ended")
+      }
+      try session.waitForEnd(of: [stream].compactMap(\.self))
     },
     SessionVerb(
       "receive [COUNT]", "wait for COUNT more responses (default: 1)", [.text], about: .receivingStream,
@@ -281,7 +281,7 @@ extension Session {
       details: """
         The stream is the one that was opened, switched to, sent on or received from last. For scripts: until wait or \
         cancel, last and checks are about the responses that were waited for, and not about those that have arrived \
-        since. On a terminal, responses are shown as they arrive. Ctrl-C stops waiting.
+        since; so is the end of a stream in a file. On a terminal, responses are shown as they arrive. Ctrl-C stops waiting.
         """
     ) { session, arguments in
       let text = try session.bindings.expand(argument: arguments.rest)
@@ -307,7 +307,6 @@ extension Session {
         ?? session.streams.all
       for stream in awaited where stream.acceptsMessages { session.halfClose(stream) }
       try session.waitForEnd(of: awaited)
-      for stream in awaited { stream.showAll() }
     },
   ]
 }

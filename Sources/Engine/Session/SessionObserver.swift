@@ -7,6 +7,11 @@ package protocol SessionObserver: AnyObject {
   var isTimeOver: Bool { get }
   /// The time that the commands have left; nil without a limit.
   var timeLeft: Duration? { get }
+  /// A command follows those that have been run.
+  ///
+  /// - Parameter statement: The command.
+  /// - Throws: An error if it may not follow what has failed.
+  func settle(before statement: SessionStatement) throws
   /// A command is about to be run.
   ///
   /// - Parameter statement: The command, with its values.
@@ -16,7 +21,7 @@ package protocol SessionObserver: AnyObject {
   func began(_ stream: SessionStream)
   /// A message was encoded to be sent (`isRequest`), or was received.
   func exchanged(_ message: SessionMessage, isRequest: Bool, on stream: SessionStream)
-  /// A call has ended and is printed.
+  /// A call has ended and is printed, and commands see that.
   func ended(_ stream: SessionStream)
   /// A check of a call was made.
   ///

@@ -43,13 +43,13 @@ extension Session {
   private func runOnce(_ path: String) throws {
     do {
       try runScript(path)
-      if end == nil { try finishStreams() }
+      if end == nil { try finishStreams() } else { cancelAll("the script has ended") }
     } catch {
       cancelAll("the script failed")
       throw withStatusOfSignal(error)
     }
     if let end, end != .success { throw Failure(reported: end) }
-    try throwFailure()
+    try throwFailure(unchecked: true)
   }
 
   /// Runs the commands of a file, once all of them were checked.
@@ -77,31 +77,44 @@ extension Session {
       place = before
     }
     var source = StatementSource(text)
-    var firstFailure: Failure?
+    var firstError: (any Error)?
     func attempt(_ body: () throws -> Void) throws {
       do {
         try body()
       } catch {
-        // The observer ends the script by an error of its own.
-        guard observer == nil || error is Failure else { throw error }
-        let failure = Self.placed(error, place?.description ?? path)
-        guard keepsGoing, end == nil else { throw failure }
-        report(failure)
-        firstFailure = firstFailure ?? failure
+        // The observer ends a step by an error of its own, whose reasons it has.
+        let isNoted = observer != nil && !(error is Failure)
+        let error = isNoted ? error : Self.placed(error, place?.description ?? path)
+        guard keepsGoing, end == nil, observer?.isTimeOver != true else { throw error }
+        if !isNoted { report(error) }
+        // The result of a suite has those that are noted in any case.
+        if firstError == nil || !isNoted && !(firstError is Failure) { firstError = error }
       }
     }
     while end == nil, let read = source.next() {
-      if (try? read.get())?.verb?.mayFollowFailure != true { try attempt { try throwFailure() } }
+      try attempt { try settle(before: try? read.get()) }
       place = SessionPlace(path, line: source.line)
       try attempt {
         try execute(read.get())
         // Let open streams progress, and handle signals.
         if !(try wait { true }) { handleSignal() }
+        try throwFailure(unchecked: false)
       }
     }
-    if end == nil { try attempt { try throwFailure() } }
-    // Each error was reported.
-    if let firstFailure, end == nil { throw Failure(reported: firstFailure.status) }
+    if end == nil { try attempt { try throwFailure(unchecked: true) } }
+    guard let firstError, end == nil else { return }
+    // Each error was reported. What is printed is not the result of a suite.
+    if observer == nil, let failure = firstError as? Failure { throw Failure(reported: failure.status) }
+    throw firstError
+  }
+
+  /// Throws the failure of a call that a command may not follow.
+  private func settle(before statement: SessionStatement?) throws {
+    if let observer {
+      if let statement { try observer.settle(before: statement) }
+    } else if statement?.verb?.mayFollowFailure != true {
+      try throwFailure(unchecked: true)
+    }
   }
 
   /// An error that ended a script, with the exit status of the signal that caused it.
@@ -112,9 +125,12 @@ extension Session {
     return Failure(signal.status, message)
   }
 
-  /// Throws the failure of a call that no check has followed. Of a suite, only one that a check cannot expect.
-  package func throwFailure() throws(Failure) {
-    let ending: [RunMode.Effect] = observer == nil ? [.awaitsCheck, .endsRun] : [.endsTest]
+  /// Throws the failure of a call that no check can expect.
+  ///
+  /// - Parameter unchecked: Whether to throw one that no check has followed, too. The observer decides about these itself.
+  package func throwFailure(unchecked: Bool) throws(Failure) {
+    let ending: [RunMode.Effect] =
+      unchecked && observer == nil ? [.awaitsCheck, .endsRun] : [.endsRun, .endsTest]
     guard let failure = failures.first(where: { ending.contains(mode.effect(of: $0.event)) }) else { return }
     failures.removeAll { ending.contains(mode.effect(of: $0.event)) }
     let why = failure.stream.number == nil ? "the command failed" : "the stream opened here failed"

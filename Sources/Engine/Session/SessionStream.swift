@@ -6,7 +6,20 @@ import RPCurlProtobuf
 import RPCurlProtocols
 
 /// A call of a session.
+///
+/// A call ends when its server, its deadline or a command ends it, and is concluded then: its result is printed. The commands of a
+/// file do not depend on that time, and so not on how fast the server is. They see the end of a stream when they have waited
+/// for it, or have canceled the stream; until then it is open for them, and only then does its failure count.
 package final class SessionStream {
+  /// How far the call is.
+  private enum Phase {
+    case running
+    /// It has ended, and its result is printed.
+    case concluded
+    /// Commands see its end.
+    case ended
+  }
+
   /// The number of the stream; nil for a call that the prompt waits for.
   package let number: Int?
   package let plan: CallPlan
@@ -16,6 +29,9 @@ package final class SessionStream {
   /// The file and line of the script that opened it.
   package let place: SessionPlace?
   package private(set) var call: Call?
+  private var phase = Phase.running
+  /// The exit status that the call causes; nil if it succeeded, or is not concluded.
+  package private(set) var failure: ExitStatus?
   /// Whether the session canceled it.
   package private(set) var isCanceled = false
   /// Whether the request is closed.
@@ -97,8 +113,34 @@ package final class SessionStream {
   /// Waits no longer for responses that have not arrived.
   package func endStep() { awaited = min(awaited, received) }
 
-  /// Lets commands see all responses that have arrived.
-  package func showAll() { isStepped = false }
+  // MARK: Its end
+
+  /// Whether the call has ended and its output is complete.
+  package var isDone: Bool { call.map { $0.isFinished && !printer.isHolding } ?? true }
+  /// Whether commands see its end.
+  package var hasEnded: Bool { phase == .ended }
+  /// The end that commands see; nil before.
+  private var end: ResponseEnd? { hasEnded ? printer.end : nil }
+
+  /// Prints the findings of interceptors about a call that has ended. Returns false if that is done.
+  package func conclude() -> Bool {
+    guard phase == .running, isDone else { return false }
+    phase = .concluded
+    failure = printer.conclude() ?? printer.failure?.status
+    return true
+  }
+
+  /// Lets commands see the end of a call that is concluded, and all responses. Returns false if they see the end already.
+  package func showEnd() -> Bool {
+    isStepped = false
+    guard phase == .concluded else { return false }
+    phase = .ended
+    saved?.hasFailed = failure != nil && (!isCanceled || number == nil)
+    saved?.limit = isCanceled ? received : nil
+    // The call retains its observer.
+    call = nil
+    return true
+  }
 
   /// A response, counted from 0; nil if it is not kept.
   package func response(_ number: Int) -> SessionMessage? {
@@ -109,7 +151,6 @@ package final class SessionStream {
   ///
   /// - Throws: `Failure` if such a response is not the reason of a failure.
   package func result() throws(Failure) -> CallResult {
-    let end = printer.end
     var result = CallResult(method: plan.name, type: plan.method.output, status: end?.code ?? .ok)
     result.error = end?.error?.message ?? ""
     result.details = end?.error?.details ?? []
@@ -147,6 +188,12 @@ package final class SessionStream {
     return "\(code.name) (\(code.rawValue))"
   }
 
+  /// The status with its message: `unavailable (14): try later`.
+  package var statusAndMessage: String {
+    let message = printer.end?.error?.message ?? ""
+    return message.isEmpty ? status : "\(status): \(message)"
+  }
+
   /// The number of responses, in words.
   package var count: String {
     received == 0 ? "no responses" : "\(received) response\(received == 1 ? "" : "s")"
@@ -159,10 +206,8 @@ package final class SessionStream {
     printer.show(as: settings.output)
   }
 
-  /// Whether the call has ended and its output is complete.
-  package var isDone: Bool { call.map { $0.isFinished && !printer.isHolding } ?? true }
-  /// Whether messages can be sent.
-  package var acceptsMessages: Bool { !isHalfClosed && call?.isFinished == false }
+  /// Whether messages can be sent. They are dropped if the server has ended the stream meanwhile.
+  package var acceptsMessages: Bool { !isHalfClosed && !hasEnded }
 
   package func start(_ call: Call) {
     self.call = call
@@ -182,26 +227,21 @@ package final class SessionStream {
     call?.finishSending()
   }
 
-  /// Cancels the call.
+  /// Cancels the call. Its end is no failure.
   package func cancel(_ reason: String) {
     printer.isGivenUp = true
     isCanceled = true
     isHalfClosed = true
     call?.cancel(reason)
   }
-
-  /// Releases the call, which retains its observer.
-  package func forget() {
-    call = nil
-  }
 }
 
 extension SessionStream: LastCall {
   package var responseType: MessageType { plan.method.output }
-  package var endStatus: StatusCode? { printer.end.map(\.code) }
-  package var details: [StatusDetail] { printer.end?.error?.details ?? [] }
+  package var endStatus: StatusCode? { end.map(\.code) }
+  package var details: [StatusDetail] { end?.error?.details ?? [] }
   package var headers: Headers? { printer.start?.headers ?? trailers.map { _ in Headers() } }
-  package var trailers: Headers? { printer.end?.trailers }
+  package var trailers: Headers? { end?.trailers }
 }
 
 /// The streams of a session.
@@ -209,7 +249,7 @@ package struct SessionStreams {
   /// The limits of the streams that have ended and can be named.
   private static let endedLimit = (count: 100, bytes: 64 << 20)
 
-  /// The open streams, by number.
+  /// The streams whose end commands have not seen, by number.
   package private(set) var open: [SessionStream] = []
   /// The streams that have ended, as many as are kept.
   private var ended: [SessionStream] = []
@@ -242,26 +282,23 @@ package struct SessionStreams {
     return (1..<nextNumber).contains(number) && !open.contains { $0.number == number }
   }
 
-  /// Removes and returns the streams that have ended.
-  package mutating func removeDone() -> [SessionStream] {
-    guard open.contains(where: \.isDone) else { return [] }
-    let done = open.filter(\.isDone)
-    open.removeAll(where: \.isDone)
-    ended += done
+  /// Makes a stream one that has ended.
+  package mutating func end(_ stream: SessionStream) {
+    guard let index = open.firstIndex(where: { $0 === stream }) else { return }
+    ended.append(open.remove(at: index))
     while ended.count > Self.endedLimit.count
       || ended.count > 1 && ended.reduce(0, { $0 + $1.heldBytes }) > Self.endedLimit.bytes
     {
       ended.removeFirst()
     }
-    return done
   }
 
   /// Returns to the streams of an earlier time. Those that have ended since then remain so.
   package mutating func restore(_ earlier: SessionStreams) {
-    let (open, ended) = (open, ended)
+    func isEarlier(_ stream: SessionStream) -> Bool { (stream.number ?? 0) < earlier.nextNumber }
+    let (open, ended) = (open.filter(isEarlier), ended.filter(isEarlier))
     self = earlier
-    self.open = open
-    self.ended = ended.filter { ($0.number ?? 0) < earlier.nextNumber }
+    (self.open, self.ended) = (open, ended)
   }
 
   /// The stream with this number or name, such as `Chat[1]`. For nil, the current stream, or else the selected one unless the
@@ -270,7 +307,6 @@ package struct SessionStreams {
   /// - Throws: `Failure` if there is none, or if it has ended and is not kept.
   package func find(_ text: String?) throws(Failure) -> SessionStream {
     guard let text else {
-      // The selected one may have ended: whether it has depends on how fast the server is.
       let selected = selected.flatMap { $0.isCanceled ? nil : $0 }
       guard let stream = current ?? selected ?? open.last else {
         throw Failure(.usage, "", "no stream is open", hint: "open METHOD")

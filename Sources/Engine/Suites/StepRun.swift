@@ -28,8 +28,8 @@ struct StepRun {
     /// The name of the status, empty before the end of the call, and its time.
     fileprivate var end: (status: String, duration: Duration) {
       if let ended { return ended }
-      guard let printer = stream?.printer else { return ("", .zero) }
-      return (printer.end?.code.name ?? "", printer.elapsed ?? .zero)
+      guard let stream, let status = stream.endStatus else { return ("", .zero) }
+      return (status.name, stream.printer.elapsed ?? .zero)
     }
   }
 
@@ -48,6 +48,8 @@ struct StepRun {
   let line: Int
   var calls: [Call] = []
   private(set) var failures: [Failed] = []
+  /// How many of them have ended the step, or a command of a file that keeps going.
+  private var endingCount = 0
   var duration = Duration.zero
   var attempts = 1
 
@@ -74,8 +76,14 @@ struct StepRun {
 
   /// Removes and returns the checks that failed.
   mutating func takeFailures() -> [Failed] {
-    defer { failures = [] }
+    defer { (failures, endingCount) = ([], 0) }
     return failures
+  }
+
+  /// Whether checks have failed since the last call of this function.
+  mutating func hasNewFailures() -> Bool {
+    defer { endingCount = failures.count }
+    return failures.count > endingCount
   }
 
   /// The result, without secrets.

@@ -7,6 +7,7 @@ extension SuiteRunner {
   /// Runs a step, again and again if it may be retried. Returns the last attempt.
   func run(_ step: Suite.Step) throws -> StepRun {
     let begin = MonotonicClock.now
+    let calls = session.calls
     var attempts = 0
     while true {
       attempts += 1
@@ -23,8 +24,9 @@ extension SuiteRunner {
         return ended
       }
       if let scope { try session.end(scope) }
+      session.endCalls(since: calls, "the step is repeated")
+      session.failures = []
       try session.sleep(for: retry.pause)
-      session.failures.removeAll { failed in ended.calls.contains { $0.stream === failed.stream } }
       try checkTime()
     }
   }
@@ -53,8 +55,6 @@ extension SuiteRunner {
   /// Whether an error is one of the connection, of the server's schema, of a call of the step or of the wait for a
   /// response. Others are mistakes of the suite.
   private func isTransient(_ error: any Error) -> Bool {
-    // A stream may have failed meanwhile.
-    _ = try? session.wait { true }
     guard interruption == nil, !isTimeOver, let status = (error as? Failure)?.status else { return false }
     let hasFailedCall = session.failures.contains { failed in
       step?.calls.contains { $0.stream === failed.stream } == true

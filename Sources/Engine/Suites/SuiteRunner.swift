@@ -90,13 +90,11 @@ final class SuiteRunner {
       Interrupt.isDeferred = true
       defer { Interrupt.isDeferred = false }
       session.resume()
-      let failures = runOutside(file.teardown, endsAtFailure: false)
+      let failures = runOutside(file.teardown, isTeardown: true)
       if !failures.isEmpty { isInterrupted = false }
       errors += failures
     }
     if coverage != nil {
-      // Streams that the setup has opened end here.
-      session.cancelAll("the suite has ended")
       emit(.coverage(SuiteFileCoverage(file: file.path, coverage: coverage?.coverage ?? SuiteCoverage())))
     }
     var end = SuiteFileEnd(file: file.path, errors: errors, duration: MonotonicClock.now - begin)
@@ -121,11 +119,12 @@ final class SuiteRunner {
     } catch {
       return [problem(error)]
     }
-    return runOutside(file.setup, endsAtFailure: true)
+    return runOutside(file.setup, isTeardown: false)
   }
 
-  /// Runs commands outside of tests. Returns what failed.
-  private func runOutside(_ commands: [Suite.Command], endsAtFailure: Bool) -> [SuiteError] {
+  /// Runs commands outside of tests. Returns what failed. The setup ends at a failure, and streams that it has opened end after
+  /// the teardown.
+  private func runOutside(_ commands: [Suite.Command], isTeardown: Bool) -> [SuiteError] {
     step = StepRun(name: nil, line: commands.first?.line ?? 1)
     session.failures = []
     defer { step = nil }
@@ -139,19 +138,25 @@ final class SuiteRunner {
       }
     }
     for command in commands {
-      // A check may follow a call that failed.
-      if command.statement.verb?.isCheck != true { attempt { try settle() } }
-      if endsAtFailure, !errors.isEmpty { return errors }
+      attempt { try settle(before: command.statement) }
+      if !isTeardown, !errors.isEmpty { return errors }
       attempt { try execute(command) }
     }
     attempt { try settle() }
+    guard isTeardown else { return errors }
+    attempt {
+      session.cancelAll("the suite has ended")
+      try session.throwFailure(unchecked: false)
+    }
     return errors
   }
 
   /// A check that failed outside of tests.
   private func problem(_ failure: StepRun.Failed) -> SuiteError {
-    SuiteError(
-      line: failure.place.file == file.path ? failure.place.line : line, what: secrets.apply(failure.check),
+    let isHere = failure.place.file == file.path
+    return SuiteError(
+      line: isHere ? failure.place.line : line,
+      what: secrets.apply(isHere ? failure.check : "\(failure.place): \(failure.check)"),
       why: secrets.apply("expected \(failure.expected), got \(failure.got)"),
       hint: failure.hint.map(secrets.apply))
   }
@@ -235,25 +240,26 @@ final class SuiteRunner {
         }
       }
     } catch {
-      // An assertion is that of an interceptor, or of a time.
-      event.outcome = (error as? Failure)?.status == .assertion ? .failed : .error
       if let step { event.steps.append(step.result(of: file.path, secrets)) }
-      event.error = problem(error)
+      note(error, in: &event)
       event.isInterrupted = interruption != nil
     }
     event.attempts = event.steps.map(\.attempts).max() ?? 1
     step = nil
-    do {
-      try session.end(scope)
-    } catch {
-      event.outcome = .error
-      event.error = event.error ?? problem(error)
-    }
+    do { try session.end(scope) } catch { note(error, in: &event) }
     event.duration = MonotonicClock.now - begin
     let printed = output()
     if event.outcome != .passed, !printed.isEmpty { event.output = secrets.apply(printed) }
     emit(.test(event))
     return event.outcome == .passed
+  }
+
+  /// Notes why a test has not passed.
+  private func note(_ error: any Error, in event: inout TestResult) {
+    // An assertion is that of an interceptor, or of a time.
+    let isAssertion = (error as? Failure)?.status == .assertion
+    if event.outcome != .error { event.outcome = isAssertion ? .failed : .error }
+    event.error = event.error ?? problem(error)
   }
 
   /// The error of a signal, also of one that the session has handled.
@@ -267,10 +273,11 @@ final class SuiteRunner {
     session.place = here
     defer { session.place = nil }
     do {
+      try settle(before: command.statement)
       try session.execute(command.statement)
       _ = try session.wait { true }  // Open streams progress.
       if let interruption { throw interruption }
-      try session.throwFailure()
+      try session.throwFailure(unchecked: false)
       if session.end != nil {
         // A sourced file has ended the session.
         session.resume()
@@ -279,24 +286,24 @@ final class SuiteRunner {
     } catch let error where !(error is StepEnded) {
       try checkTime()
       if let interruption { throw interruption }
+      // That the stream failed is why it has no response.
+      if (error as? Failure)?.cause == .streamEnded { try settle() }
       throw compared(error)
     }
     try checkTime()
   }
 
-  /// Ends the step if a check failed, or if a call failed and no check expected it.
+  /// Ends the step, or a command of a file that keeps going, if a check failed, or if a call failed and no check expected it.
   func settle() throws(StepEnded) {
-    let failed = session.failures.map(\.stream).filter { !$0.isCanceled }
+    let failed = session.failures.filter { $0.event == .failedCall && !$0.stream.isCanceled }
     session.failures = []
-    for stream in failed {
-      let message = stream.printer.end?.error?.message ?? ""
-      let place = step?.calls.last { $0.stream === stream }?.place ?? here
+    for stream in failed.map(\.stream) {
+      let place = step?.calls.last { $0.stream === stream }?.place ?? stream.place ?? here
       step?.fail(
-        at: place, check: "status ok",
-        Mismatch("ok", got: stream.status + (message.isEmpty ? "" : ": \(message)")),
+        at: place, check: "status ok", Mismatch("ok", got: stream.statusAndMessage),
         hint: replayHint(of: stream) ?? typeChanges(of: stream.plan.name), of: stream)
     }
-    if step?.failures.isEmpty == false { throw StepEnded() }
+    if step?.hasNewFailures() == true { throw StepEnded() }
   }
 
   // MARK: Time
@@ -368,10 +375,18 @@ extension SuiteRunner: SessionObserver {
 
   var timeLeft: Duration? { limits.map { max($0.end - .now, .zero) }.min() }
 
+  /// Ends the step before a command. A check may follow a check or a call that failed, and a wait a call, since a check may
+  /// follow it.
+  func settle(before statement: SessionStatement) throws {
+    let hasFailed = step?.failures.isEmpty == false
+    guard let verb = statement.verb, verb.isCheck || verb.mayFollowFailure && !hasFailed else {
+      return try settle()
+    }
+  }
+
   func willExecute(_ statement: SessionStatement) throws {
     self.statement = statement
     try checkTime()
-    if statement.verb?.isCheck != true { try settle() }
   }
 
   func began(_ stream: SessionStream) {

@@ -52,6 +52,35 @@ struct SessionScriptTests {
       (["", "call Orders/Find"], "", 69, "line 2: the command failed"),
       (["call Place {\"id\":\"p\"}", "open Watch", "{}"], "pw", 74, "line 2: the stream opened here failed"),
       (["open Watch {}", "wait", "expect status aborted", "call Place {\"id\":\"p\"}"], "wp", 0, ""),
+      // The stream has failed when the next command runs. Commands see that when they have waited for it.
+      (
+        [
+          "open Watch {}", "receive", "call Place {\"id\":\"p\"}", "wait 1", "sleep 1ns",
+          "expect status aborted",
+        ],
+        "wp", 0, ""
+      ),
+      (["open Watch {}", "receive", "call Place {\"id\":\"p\"}", "cancel 1"], "wp", 0, ""),
+      (["open Watch {}", "receive", "close", "close"], "w", 74, "line 1: the stream opened here failed"),
+      (["open Watch {}", "wait", "call Place"], "w", 74, "line 1: the stream opened here failed"),
+      (
+        ["open Watch {}", "receive 2"], "w", 74,
+        "line 2: Watch[1]: the stream ended before the response arrived: aborted (10)"
+      ),
+      // What interceptors find is a failure with any end, which no check can expect.
+      (
+        [
+          "use assert,before=mock,check='.id == x'", "open Watch {}", "cancel", "expect status aborted",
+          "call Place",
+        ], "w", 8,
+        "line 2: the stream opened here failed"
+      ),
+      (
+        ["use assert,before=mock,check='.id == x'", "open Watch {}", "exit"], "w", 8,
+        "line 2: the stream opened here failed"
+      ),
+      (["repeat 3 call Orders/Find", "expect status not_found"], "", 0, ""),
+      (["repeat 3 call Orders/Find"], "", 69, "line 1: the command failed"),
       (["source DIR/b", "call Place"], "", 2, "b, line 2: nonsense: no such command"),
       (["source DIR/c", "call Place"], "", 69, "line 1: the command failed"),
       (["source --keep-going DIR/b", "call Place"], "p", 69, "line 1: the command failed"),
@@ -126,6 +155,10 @@ struct SessionScriptTests {
       ),
       (["call Place", "expect stream 1 count == 1"], "line 2: 1: no such stream is open"),
       (["call Place", "expect stream"], "line 2: expect: missing condition"),
+      (
+        ["open Watch {\"text\":\"abc\"}", "receive 3", "expect status ok"],
+        "line 3: expect status ok: no command has waited for the end of Watch[1]"
+      ),
       (["open Watch {}", "expect stream 1 .ident == 1"], "line 2: expect .ident == 1: "),
       (["open Watch {}", "print $last.ident"], "line 2: last.ident: "),
     ])

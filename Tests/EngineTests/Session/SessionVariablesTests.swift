@@ -108,7 +108,7 @@ struct SessionVariablesTests {
     #expect(try variables.expand(word: "$last.id") == "a")
     for reference in ["$last.status", "$last.detail.ErrorInfo.reason"] {
       failure = try #require(throws: Failure.self) { try variables.expand(json: reference) }
-      #expect(failure.message?.why.hasSuffix("Place has not ended") == true)
+      #expect(failure.message?.why.hasSuffix("no command has waited for the end of Place") == true)
     }
     failure = try #require(throws: Failure.self) { try variables.expand(json: "$last.trailer.a") }
     #expect(failure.message?.why == "last.trailer.a: Place has no trailers yet")

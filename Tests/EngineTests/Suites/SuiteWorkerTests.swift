@@ -91,6 +91,81 @@ struct SuiteWorkerTests {
     #expect(end.output?.contains(text) == true, "\(end.output ?? "")")
   }
 
+  private static let watches = """
+    {"method":"*/Find","response":{"status":"not_found"}}
+    {"method":"*/Watch","request":{"text":"abc"},"response":{"messages":[{"id":"a"},{"id":"b"},{"id":"c"}]}}
+    {"method":"*/Watch","response":{"messages":[{"id":"w"}],"status":"aborted"}}
+    {"method":"*/Place","response":{"message":{"id":"${request.id}"}}}
+    """
+
+  /// The checks of a test that failed, or its error. The streams have ended, some with an error, when the next command runs: that
+  /// decides nothing until a command waits for it.
+  @Test(
+    arguments: [
+      (["open Watch {}", "receive", "expect .id == w", "wait", "sleep 1ns", "expect status aborted"], []),
+      (["open Watch {}", "receive", "call Place {\"id\":\"p\"}", "close 1", "expect stream 1 .id == w"], []),
+      (["open Watch {}", "receive", "call Place", "cancel 1", "call Place"], []),
+      (["open Watch {}", "receive", "wait", "call Place"], ["status ok"]),
+      (["open Watch {}", "receive 2"], ["status ok"]),
+      (["open Watch {\"text\":\"abc\"}", "receive 4"], [":the stream ended before the response arrived"]),
+      (["call Orders/Find", "wait", "expect status not_found"], []),
+      (["call Orders/Find", "expect .id == x", "wait", "call Place"], [".id == x", "status ok"]),
+      (["repeat 3 call Orders/Find", "expect status not_found"], []),
+      // What interceptors find about a stream that ends with the test, or before.
+      (
+        ["use assert,before=mock,check='.id == x'", "open Watch {}", "receive"],
+        [":the stream opened here failed"]
+      ),
+      (
+        ["use assert,before=mock,check='.id == x'", "open Watch {}", "cancel", "expect status aborted"],
+        [":the stream opened here failed"]
+      ),
+      // Another attempt begins without the streams of the last one.
+      (
+        [
+          "set t = \"\"", "step s", "retry until=60s every=1ns", "open Watch {\"text\":$t}", "receive",
+          "set t = \"abc\"", "expect stream 1 .id == a", "step t", "expect stream 1 .id == a", "wait",
+        ], []
+      ),
+    ] as [([String], [String])])
+  func speedOfAServerDecidesNothing(_ lines: [String], _ problems: [String]) throws {
+    let set = ["--descriptor-set", directory.write("set", ShopSchema.bytes)]
+    let events = events(
+      "target http://x\ntest a\n\(lines.joined(separator: "\n"))\n", set, mock: Self.watches)
+    let results = events.compactMap { if case .test(let result) = $0 { result } else { nil } }
+    let result = try #require(results.first)
+    #expect(
+      result.steps.flatMap(\.failures).map(\.check) + (result.error.map { [":\($0.why)"] } ?? []) == problems,
+      "\(result)")
+    #expect((result.outcome == .passed) == problems.isEmpty)
+  }
+
+  @Test(arguments: ["", "teardown\n"])
+  func fileThatKeepsGoingRunsAllItsCommands(_ block: String) throws {
+    let file = directory.write(
+      "b",
+      "call Orders/Find\ncall Place {\"id\":\"p\"}\ncall Orders/Find\nexpect .id == x\nset a = $last.id\n"
+        .utf8)
+    let set = ["--descriptor-set", directory.write("set", ShopSchema.bytes)]
+    let events = events(
+      "target http://x\nset a = \"\"\ntest a\ncall Place\n\(block)source --keep-going \(file)\n", set,
+      mock: Self.watches)
+    let errors = events.flatMap { event -> [String] in
+      switch event {
+      case .test(let result):
+        result.steps.flatMap(\.failures).map { "\($0.file ?? ""):\($0.line): \($0.check)" }
+          + (result.error.map { ["\($0.what): \($0.why)"] } ?? [])
+      case .fileEnd(let end): end.errors.map { "\($0.what): \($0.why)" }
+      default: []
+      }
+    }
+    let checks = [":1: status ok", ":4: .id == x", ":3: status ok", ":5: last.id: Find has no response"]
+    #expect(errors.count == checks.count, "\(errors)")
+    for (error, check) in zip(errors, checks) {
+      #expect("\(error.replacing(", line ", with: ":"))".hasPrefix(file + check), "\(error)")
+    }
+  }
+
   @Test func missingRecordingNamesHowToRecord() {
     let path = directory.write("a.rpcurl", "test a\n".utf8)
     var options = SuiteOptions()

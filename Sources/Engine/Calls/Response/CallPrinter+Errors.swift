@@ -11,7 +11,7 @@ extension CallPrinter {
   /// - Returns: The exit status that the call causes; nil if it succeeded.
   package func conclude() -> ExitStatus? {
     let found = findings.removeAll()
-    if !isGivenUp { report(found) }
+    report(found)
     if found.hasFailure { return .assertion }
     guard let error = end?.error, !found.hasExpectedStatus, !isEndedByLimit(error) else { return nil }
     return .call(error)

@@ -62,7 +62,7 @@ package final class CallPrinter: CallObserver {
   private var heldFailure: RPCError?
   private var isOutputBehind = false
   private var deadline: MonotonicClock.Instant?
-  /// Whether errors are not printed: the call was canceled together with others.
+  /// Whether the error of the end is not printed: the call was canceled on purpose.
   package var isGivenUp = false
   /// Whether the call is not started because its input is invalid. Nothing of it is printed.
   package var isUnsent = false
