@@ -74,7 +74,8 @@ package final class BatchCalls: Steps {
     encoder = RequestEncoder(lookup)
     request = try client.prepare(
       plan.request(
-        log: clients.console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: { _ in }, lookup))
+        log: clients.console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: { _ in },
+        lookup))
     let sources = plan.sources.map { source -> RequestReader<RequestMessage>.Source in
       switch source {
       case .messages(let messages): .ready(messages)

@@ -26,7 +26,8 @@ package final class SingleCall: Steps {
     printer = CallPrinter(plan, lookup: lookup, output: CallOutput(console.output, isDirect: true))
     call = try client.makeCall(
       plan.request(
-        log: console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: printer.findings.sink, lookup),
+        log: console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: printer.findings.sink,
+        lookup),
       observer: printer)
     printer.call = call
     feeder = try Self.feeder(plan, call, engine, printer, lookup)

@@ -106,7 +106,8 @@ final class LoadCalls: Steps {
 
   /// Makes the calls. Returns what was measured.
   func run() throws(Failure) -> LoadResult {
-    var result = try measurement.run(self, plan.settings.target.name, "\(plan.name)", connections: connections)
+    var result = try measurement.run(
+      self, plan.settings.target.name, "\(plan.name)", connections: connections)
     result.report.addresses = byAddress.map { LoadReport.Part(name: $0.address, statistics: $0.statistics) }
     return result
   }

@@ -20,9 +20,12 @@ final class LoadExport {
     let shape = options.shape
     func unavailable(_ why: String) -> Failure { Failure(.usage, "--export k6", why) }
     guard plan.settings.protocolName == .grpc else {
-      throw unavailable("the module k6/net/grpc supports gRPC only, not \(plan.settings.protocolName.rawValue)")
+      throw unavailable(
+        "the module k6/net/grpc supports gRPC only, not \(plan.settings.protocolName.rawValue)")
     }
-    guard plan.settings.target.unixSocket == nil else { throw unavailable("k6 cannot connect to a Unix socket") }
+    guard plan.settings.target.unixSocket == nil else {
+      throw unavailable("k6 cannot connect to a Unix socket")
+    }
     guard !arguments.expandsData else {
       throw unavailable("k6 cannot replace the values of --expand in data")
     }
@@ -56,7 +59,8 @@ final class LoadExport {
       (name: field.name, value: value(field.name, field.value, &secrets))
     }
     var script = K6Script(
-      address: address, isPlaintext: !plan.settings.target.isTLS, method: "\(plan.name)", kind: plan.method.kind,
+      address: address, isPlaintext: !plan.settings.target.isTLS, method: "\(plan.name)",
+      kind: plan.method.kind,
       schema: schema, messages: try messages(), metadata: metadata, timeout: plan.settings.timeout,
       shape: options.shape, thresholds: options.thresholds)
     script.tags = options.tags

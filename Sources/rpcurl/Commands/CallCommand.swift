@@ -37,7 +37,8 @@ struct CallCommand {
       return try run(plan, clients)
     }
     let isWhole =
-      !plan.method.serverStreaming && plan.batch == nil && repetition == nil && plan.settings.output.format != .events
+      !plan.method.serverStreaming && plan.batch == nil && repetition == nil
+      && plan.settings.output.format != .events
     let option = output.origin.place.map { "\($0): -o" } ?? "-o"
     let file = try ResponseFile(
       redirecting: console.output, to: path, isWhole: isWhole,

@@ -249,7 +249,8 @@ package final class CallPrinter: CallObserver {
     if settings.verbosity > 0 {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.settings.protocolName.rawValue)")
       if plan.settings.wire.usesGET, request?.method == "POST" {
-        trace("*", "POST instead of GET: the URL would be longer than \(plan.settings.wire.maxURLBytes) bytes")
+        trace(
+          "*", "POST instead of GET: the URL would be longer than \(plan.settings.wire.maxURLBytes) bytes")
       }
       if let request {
         trace(">", "\(request.method) \(url)")
@@ -262,7 +263,8 @@ package final class CallPrinter: CallObserver {
     var event = event("start")
     event.add("method", start.method.description)
     event.add(
-      start: redaction.headers(headers), kind: plan.method.kind, protocolName: plan.settings.protocolName, url: url)
+      start: redaction.headers(headers), kind: plan.method.kind, protocolName: plan.settings.protocolName,
+      url: url)
     event.add(attributes: redaction.attributes(call?.attributes ?? plan.settings.attributes))
     write(event)
   }
