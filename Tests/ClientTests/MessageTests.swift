@@ -71,7 +71,7 @@ struct MessageTests {
     #expect(text("color", Bool.self) == "the value of color (test.v1.Color) cannot be read as a bool")
     #expect(
       text("list", [String].self)
-        == "the value of list[0] (int32) cannot be read as a string or an enum")
+        == "the value of list[] (int32) cannot be read as a string or an enum")
     #expect(
       text("child.child", String.self)
         == "the value of child.child (test.v1.Item) cannot be read as a string or an enum")

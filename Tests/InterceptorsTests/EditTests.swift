@@ -102,6 +102,47 @@ import Testing
     #expect(try changed(kind, value, json, type: "google.rpc.ErrorInfo") == expected)
   }
 
+  private static let anyPath = "details[0][x/google.rpc.DebugInfo]"
+
+  @Test(arguments: [
+    ("set", "stackEntries[]=d", #","stackEntries":["d","d"]"#), ("clear", "stackEntries[]", ""),
+    ("transform", "stackEntries[]:upper", #","stackEntries":["B","C"]"#),
+    ("append", "stackEntries=d", #","stackEntries":["b","c","d"]"#),
+  ])
+  func changesElementsInAnAny(_ kind: String, _ value: String, _ expected: String) throws {
+    let json = #"{"details":[{"@type":"x/google.rpc.DebugInfo","stackEntries":["b","c"]}]}"#
+    for path in [Self.anyPath, "details[][x/google.rpc.DebugInfo]"] {
+      #expect(
+        try changed(kind, "\(path).\(value)", json, type: "google.rpc.Status")
+          == #"{"details":[{"@type":"x/google.rpc.DebugInfo"\#(expected)}]}"#)
+    }
+  }
+
+  @Test func contentOfAnAnyIsReadOnceForAllElements() throws {
+    let entries = (0..<20_000).map { _ in #""a""# }.joined(separator: ",")
+    let json = #"{"details":[{"@type":"x/google.rpc.DebugInfo","stackEntries":[\#(entries)]}]}"#
+    let cleared = try changed("clear", "\(Self.anyPath).stackEntries[]", json, type: "google.rpc.Status")
+    #expect(cleared == #"{"details":[{"@type":"x/google.rpc.DebugInfo"}]}"#)
+  }
+
+  @Test func copyBetweenFieldsOfOneTypeIsExact() throws {
+    func copy(_ value: String, _ typeName: String, _ bytes: [UInt8]) throws -> [UInt8] {
+      let type = DescriptorMessages.type(typeName)
+      var message = try Message(type, serialized: bytes)
+      try FieldChange("copy", value, key: "copy", nil).apply(to: &message)
+      return message.serialized()
+    }
+    // A string of proto2 that is not UTF-8, and an unknown field.
+    let file = "google.protobuf.FileDescriptorProto"
+    #expect(try copy("name:package", file, [0x0a, 1, 0xff]) == [0x0a, 1, 0xff, 0x12, 1, 0xff])
+    #expect(
+      try copy("messageType[0]:messageType[1]", file, [0x22, 3, 0xf8, 0x3e, 7, 0x22, 0])
+        == [0x22, 3, 0xf8, 0x3e, 7, 0x22, 3, 0xf8, 0x3e, 7])
+    #expect(
+      try copy("dependency:optionDependency", file, [0x1a, 1, 0xff, 0x1a, 0])
+        == [0x1a, 1, 0xff, 0x1a, 0, 0x7a, 1, 0xff, 0x7a, 0])
+  }
+
   @Test(arguments: [(#"{"b":1}"#, "{}"), (#"{"a":null,"b":1}"#, #"{"a":null,"b":null}"#)])
   func copyOfUnsetValueClears(_ json: String, _ expected: String) throws {
     let value = #"fields["a"]:fields["b"]"#

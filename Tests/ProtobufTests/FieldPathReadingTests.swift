@@ -192,7 +192,10 @@ import Testing
 
   @Test func pathsWithEachLeadToPathsWithoutIt() throws {
     func paths(_ path: String, _ typeName: String, _ json: String) throws -> [String] {
-      try FieldPath(path).paths(in: Message(type(typeName), json: Array(json.utf8))).map(\.description)
+      var message = try Message(type(typeName), json: Array(json.utf8))
+      var paths: [String] = []
+      try message.forEachPlace(of: FieldPath(path)) { (_, path) in paths.append("\(path)") }
+      return paths
     }
     let node = #"{"children":[{"children":[{},{}]},{}]}"#
     #expect(
@@ -206,6 +209,11 @@ import Testing
     #expect(
       try paths("value[].b", "test3.WellKnown", #"{"value":{"a":1}}"#) == [#"value["a"].b"#])
     #expect(try paths("value[]", "test3.WellKnown", #"{"value":[1,2]}"#) == ["value[1]", "value[0]"])
+    let any = #"{"any":{"@type":"x/test3.Node","children":[{},{}]}}"#
+    #expect(
+      try paths("any[x/test3.Node].children[].name", "test3.WellKnown", any)
+        == ["children[1].name", "children[0].name"])
+    #expect(try paths("any[x/test3.Maps].texts[]", "test3.WellKnown", any) == [])
   }
 
   @Test(arguments: [

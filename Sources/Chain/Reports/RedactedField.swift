@@ -39,8 +39,8 @@ package struct RedactedField: Sendable {
   package func redact(_ message: inout Message, clearsOpenTypes: Bool = true) {
     guard let place = place(in: message.type), clearsOpenTypes || !place.isOpen else { return }
     do {
-      for path in try place.path.paths(in: message) where try message.has(path) {
-        try Self.hide(path, in: &message)
+      try message.forEachPlace(of: place.path) { (message, path) throws(FieldPathError) in
+        if try message.has(path) { try Self.hide(path, in: &message) }
       }
     } catch {
       // An empty message is better than a leaked secret.

@@ -58,7 +58,12 @@ extension SingleFieldResult {
 
   /// Reads the value at a path, or its default.
   public init(of message: Message, at path: FieldPath) throws(FieldPathError) {
-    if let result = try Self.read(message, path) {
+    try self.init(message.value(at: path), message, path)
+  }
+
+  /// Reads a value of a path, or the default of its field.
+  fileprivate init(_ value: Value?, _ message: Message, _ path: FieldPath) throws(FieldPathError) {
+    if let result = try Self.read(value, message, path) {
       self = result
       return
     }
@@ -77,8 +82,10 @@ extension SingleFieldResult {
     .notReadable(field: path.description, type: field.typeDescription, as: fieldTypeName)
   }
 
-  fileprivate static func read(_ message: Message, _ path: FieldPath) throws(FieldPathError) -> Self? {
-    guard let value = try message.value(at: path) else { return nil }
+  fileprivate static func read(
+    _ value: Value?, _ message: Message, _ path: FieldPath
+  ) throws(FieldPathError) -> Self? {
+    guard let value else { return nil }
     let field = { () throws(FieldPathError) in try message.type.field(at: path) }
     guard let result = try Self(value, of: try field()) else { throw mismatch(try field(), path) }
     return result
@@ -88,27 +95,27 @@ extension SingleFieldResult {
 extension Optional: FieldResult where Wrapped: SingleFieldResult {
   /// Reads the value at a path; nil if it is not set and its field has presence.
   public init(of message: Message, at path: FieldPath) throws(FieldPathError) {
-    self = try Wrapped.read(message, path)
+    self = try Wrapped.read(message.value(at: path), message, path)
   }
 }
 
 extension Array: FieldResult where Element: SingleFieldResult {
-  /// Reads all elements of a list, each value of a path with `[]`, or `bytes`.
+  /// Reads all elements of a list or a map, each value of a path with `[]`, or `bytes`.
   public init(of message: Message, at path: FieldPath) throws(FieldPathError) {
     self = []
-    guard !path.hasEach else {
-      for place in try path.paths(in: message).reversed() { append(try Element(of: message, at: place)) }
-      return
-    }
-    if Element.self == UInt8.self, let bytes = try message.value(at: path) ?? .some(.bytes([])),
+    var path = path
+    if !path.hasEach, Element.self == UInt8.self,
+      let bytes = try message.value(at: path) ?? .some(.bytes([])),
       let elements = Element.elements(of: bytes)
     {
       self = elements
       return
     }
-    for index in 0..<(try message.length(path)) {
-      append(try Element(of: message, at: path.appending(.subscripted(.integer(Int64(index))))))
+    if !path.hasEach {
+      guard try message.length(path) > 0 else { return }
+      path = path.appending(.each)
     }
+    for value in try message.values(at: path) { append(try Element(value, message, path)) }
   }
 }
 

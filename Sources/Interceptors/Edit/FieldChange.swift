@@ -74,41 +74,41 @@ struct FieldChange: Sendable {
 
   /// Applies the change.
   func apply(to message: inout Message) throws(LanguageError) {
-    do {
-      for path in try path.paths(in: message) {
-        switch action {
-        case .set(let text): try set(text, at: path, in: &message)
-        case .append(let text): try set(text, at: path.appending(.each), in: &message)
-        case .clear: try message.clear(at: path)
-        case .transform(let transform):
-          guard let value = try message.value(at: path) else { continue }
-          try message.set(try transform.apply(to: value), at: path)
-        case .copy(let target): try copy(to: target, in: &message)
+    // Why the value of a place cannot be made.
+    var problem: LanguageError?
+    do throws(FieldPathError) {
+      try message.forEachPlace(of: path) { (message, path) throws(FieldPathError) in
+        guard problem == nil else { return }
+        do {
+          try apply(at: path, in: &message)
+        } catch let error as FieldPathError {
+          throw error
+        } catch {
+          problem = error as? LanguageError ?? LanguageError("\(error)")
         }
       }
-    } catch let problem as LanguageError {
-      throw problem
-    } catch FieldPathError.indexOutOfRange(let field, let index, let count) {
-      let error = FieldPathError.indexOutOfRange(field: field, index: index, count: count)
-      throw LanguageError("\(error); append=\(field)=VALUE appends an element")
     } catch {
-      throw LanguageError("\(error)")
+      guard case .indexOutOfRange(let field, _, _) = error else { throw LanguageError("\(error)") }
+      throw LanguageError("\(error); append=\(field)=VALUE appends an element")
+    }
+    if let problem { throw problem }
+  }
+
+  private func apply(at path: FieldPath, in message: inout Message) throws {
+    switch action {
+    case .set(let text): try set(text, at: path, in: &message)
+    case .append(let text): try set(text, at: path.appending(.each), in: &message)
+    case .clear: try message.clear(at: path)
+    case .transform(let transform):
+      guard let value = try message.value(at: path) else { return }
+      try message.set(try transform.apply(to: value), at: path)
+    case .copy(let target): try message.copyValue(at: path, to: target)
     }
   }
 
   private func set(_ text: EditedText, at path: FieldPath, in message: inout Message) throws {
     let isText = (try? path.kind(in: message.type)) == .string
     try message.setText(try text.text(isText: isText), at: path)
-  }
-
-  private func copy(to target: FieldPath, in message: inout Message) throws(FieldPathError) {
-    let json = try message.json(at: path)
-    // A google.protobuf.Value would be set to null by the JSON of a field that is not set.
-    if try !message.has(path), json == Array("null".utf8) {
-      try message.clear(at: target)
-    } else {
-      try message.setJSON(json, at: target)
-    }
   }
 }
 

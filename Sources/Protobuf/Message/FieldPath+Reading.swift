@@ -13,6 +13,9 @@ extension FieldPath {
       return value
     }
 
+    /// Whether it is a whole list or map.
+    var isWhole: Bool { value == nil }
+
     /// The value as JSON.
     package func json(_ options: JSONEncodingOptions) throws(DecodeError) -> [UInt8] {
       if let field { return try WireToJSON.transcode(field: field, value: stored, options: options) }
@@ -77,19 +80,6 @@ extension FieldPath {
     var walk = Walk()
     try walk.message(message.storage, message.storage.type, steps[...])
     return walk.found
-  }
-
-  /// The paths to which this path with `[]` leads in a message. The last element of a list comes first, so that elements
-  /// can be removed in this order.
-  package func paths(in message: Message) throws(FieldPathError) -> [FieldPath] {
-    guard let each = steps.firstIndex(of: .each) else { return [self] }
-    let head = Array(steps[..<each])
-    var found: [FieldPath] = []
-    for key in try message.subscripts(at: FieldPath(steps: head)) {
-      let path = FieldPath(steps: head + [.subscripted(key)] + steps[(each + 1)...])
-      found += try path.paths(in: message)
-    }
-    return found
   }
 }
 

@@ -61,10 +61,69 @@ extension Message {
   /// - Parameter path: The path to the field.
   /// - Throws: ``FieldPathError`` if the type has no such field.
   public mutating func clear(at path: FieldPath) throws(FieldPathError) {
-    for path in try path.paths(in: self) where try has(path) {
-      try Change.clear.apply(to: &self, path.steps[...])
+    try forEachPlace(of: path) { (message, path) throws(FieldPathError) in
+      if try message.has(path) { try Change.clear.apply(to: &message, path.steps[...]) }
     }
   }
+
+  /// Replaces the value at a path by a copy of another one, or clears it if the other one is not set. Between fields of one
+  /// type the copy is exact; otherwise the value is copied through its JSON form.
+  ///
+  /// - Parameters:
+  ///   - source: The path to the value; without `[]`.
+  ///   - target: The path to the copy.
+  /// - Throws: ``FieldPathError`` if the type has no such field, or the field cannot have the value.
+  package mutating func copyValue(
+    at source: FieldPath, to target: FieldPath
+  ) throws(FieldPathError) {
+    let match = try match(at: source)
+    if let match, match.isSet, let field = match.field,
+      case .field(let other, _, let isElement) = try target.leaf(in: type),
+      field.hasType(of: other.node), match.isWhole == (other.isRepeated && !isElement)
+    {
+      return try Change.stored(match.stored).apply(to: &self, target.steps[...])
+    }
+    let json = try json(at: source)
+    // A google.protobuf.Value would be set to null by the JSON of a field that is not set.
+    if match?.isSet != true, json == Array("null".utf8) {
+      try clear(at: target)
+    } else {
+      try setJSON(json, at: target)
+    }
+  }
+
+  /// Calls `body` with each place to which a path leads, which may change it. The last element of a list comes first, so that
+  /// elements can be removed.
+  ///
+  /// The content of an Any is read once for all places in it, and written if it has changed.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - body: Receives a message, which is this one or the content of an Any, and a path in it that has no `[]`.
+  /// - Throws: ``FieldPathError`` if the type has no such field, and the errors of `body`.
+  package mutating func forEachPlace(
+    of path: FieldPath, _ body: (inout Message, FieldPath) throws(FieldPathError) -> Void
+  ) throws(FieldPathError) {
+    guard let each = path.steps.firstIndex(of: .each) else { return try body(&self, path) }
+    let head = path.steps[..<each]
+    let rest = path.steps[(each + 1)...]
+    if let any = head.lastIndex(where: \.isContent) {
+      let place = FieldPath(steps: Array(head[...any]))
+      guard case .message(let before)? = try value(at: place) else { return }
+      var content = before
+      try content.forEachPlace(of: FieldPath(steps: Array(path.steps[(any + 1)...])), body)
+      if !content.isIdentical(to: before) { try set(.message(content), at: place) }
+      return
+    }
+    for key in try subscripts(at: FieldPath(steps: Array(head))) {
+      try forEachPlace(of: FieldPath(steps: Array(head) + [.subscripted(key)] + rest), body)
+    }
+  }
+}
+
+extension FieldPath.Step {
+  /// Whether it leads to the content of an Any.
+  fileprivate var isContent: Bool { if case .any = self { true } else { false } }
 }
 
 /// A change of the value at the end of a path.
@@ -76,6 +135,8 @@ private enum Change {
 
   case set(Value)
   case json([UInt8], JSONDecodingOptions)
+  /// A value of a field with the same type.
+  case stored(FieldStorage)
   case clear
 
   /// Follows a path to its end, creating missing messages. An error leaves the message unchanged.
@@ -208,10 +269,14 @@ private enum Change {
       storage[field] = .single(value)
     case .json(let json, let options):
       let bytes = try Self.bytes(json, field, asElement: false, options)
-      let decoded = try Self.decoded(bytes, field, in: storage.type)
-      if case .single = decoded { storage.clearOthers(of: field) }
-      storage[field] = decoded
+      replace(field, of: storage, by: try Self.decoded(bytes, field, in: storage.type))
+    case .stored(let stored): replace(field, of: storage, by: stored)
     }
+  }
+
+  private func replace(_ field: FieldNode, of storage: MessageStorage, by stored: FieldStorage) {
+    if case .single = stored { storage.clearOthers(of: field) }
+    storage[field] = stored
   }
 
   /// The new message at the end of a path.
@@ -219,7 +284,7 @@ private enum Change {
     switch self {
     case .clear: return Message(type)
     case .set(.message(let message)) where message.type.name == type.name: return message
-    case .set: throw .wrongType(field: "the message", expected: type.name)
+    case .set, .stored: throw .wrongType(field: "the message", expected: type.name)
     case .json(let json, let options):
       do throws(MessageParseError) {
         return try Message(type, json: json, options: options)
@@ -240,6 +305,9 @@ private enum Change {
   ) throws(FieldPathError) -> Value? {
     switch self {
     case .clear: return nil
+    case .stored(let stored):
+      guard case .single(let value) = stored else { return nil }
+      return value
     case .set(let value):
       if let fitting = value.converted(to: field) { return fitting }
       switch (value, field.kind.isInteger) {

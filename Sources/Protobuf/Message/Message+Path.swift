@@ -8,6 +8,23 @@ extension Message {
   /// - Throws: ``FieldPathError`` if the type has no such field.
   public func value(at path: FieldPath) throws(FieldPathError) -> Value? {
     guard let match = try match(at: path) else { return nil }
+    return try Self.value(match, path)
+  }
+
+  /// The values at a path with `[]`, in the order of the list, or of the keys of the map; nil for each one that
+  /// ``value(at:)`` does not find.
+  ///
+  /// - Parameter path: The path to the field.
+  /// - Throws: ``FieldPathError`` if the type has no such field, or a value is a list or a map.
+  package func values(at path: FieldPath) throws(FieldPathError) -> [Value?] {
+    var values: [Value?] = []
+    for match in try path.matches(in: self) {
+      values.append(try match.map { (match) throws(FieldPathError) in try Self.value(match, path) })
+    }
+    return values
+  }
+
+  private static func value(_ match: FieldPath.Match, _ path: FieldPath) throws(FieldPathError) -> Value {
     guard let value = match.value else { throw .needsSubscript(field: match.field?.pathName ?? "\(path)") }
     return value
   }

@@ -131,6 +131,16 @@ final class FieldNode: Sendable {
     plan.deallocate()
   }
 
+  /// Whether another field can have each value of this one, not counting whether it is a list.
+  func hasType(of other: FieldNode) -> Bool {
+    if let mapKey, let mapValue {
+      guard let otherKey = other.mapKey, let otherValue = other.mapValue else { return false }
+      return mapKey.hasType(of: otherKey) && mapValue.hasType(of: otherValue)
+    }
+    return kind == other.kind && !other.isMap && messageType === other.messageType
+      && enumType === other.enumType && (validatesUTF8 || !other.validatesUTF8)
+  }
+
   @inline(__always)
   var isRepeated: Bool { traits.contains(.isRepeated) }
   @inline(__always)

@@ -187,8 +187,9 @@ struct BreakPoints {
       throw Failure(.usage, "set \(words.rest)", "not of the form PATH=VALUE")
     }
     do throws(FieldPathError) {
-      let path = try FieldPath(written)
-      for path in try path.paths(in: message) { try message.setText(text, at: path) }
+      try message.forEachPlace(of: FieldPath(written)) { (message, path) throws(FieldPathError) in
+        try message.setText(text, at: path)
+      }
     } catch {
       throw Failure(.input, "set \(written)", error.message, hint: error.hint)
     }
