@@ -145,6 +145,16 @@ def test_a_template_that_is_sent_as_text_is_noted(grpc_call):
     grpc_call("EchoMetadata", "-H", "x-value: ${env.KEY}", "-d", "{}").exits(0, err="note: ${env.KEY} is sent as text\nhint: add --expand to replace it\n")
 
 
+def test_a_path_has_no_values(grpc_call):
+    path = 'stringToInt32["${x}"]'
+    options = ["--var", "x=1", "--set", f"{path}=5", "-d", "{}"]
+    grpc_call("Echo", "--expand", *options).fails(4, f"--set: {path}: values are not inserted in paths", "hint: with --expand, keys of -d have values")
+    result = grpc_call("Echo", "--set", f"{path}=5", "-d", "{}").exits(0)
+    assert result.err.startswith("note: ${x} is sent as text\nhint: with --expand, keys of -d have values")
+    assert result.json()["stringToInt32"] == {"${x}": 5}
+    assert grpc_call("Echo", "--expand", "--set", 'stringToInt32["\\u0024{x}"]=5', "-d", "{}").json()["stringToInt32"] == {"${x}": 5}
+
+
 @pytest.mark.parametrize("option", ["-H", "--rpc-header", "--reflect-header"])
 def test_unset_variable(rpcurl, option):
     words = ["--expand", option, "authorization: Bearer ${env.NO_SUCH} secret", "http://127.0.0.1:1", f"{SERVICE}/Hello"]

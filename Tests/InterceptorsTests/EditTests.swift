@@ -272,6 +272,10 @@ import Testing
     ("edit,set=a=${env.NONE},expand=true", "edit: set: env.NONE: the environment variable is not set"),
     ("edit,set=a=${uid()},expand=true", "edit: set: uid is not a function"),
     ("edit,transform=a:prefix(${A}),expand=true", "edit: transform: A: there are no variables here"),
+    (
+      #"edit,set=a["${A}"]=b,expand=true"#,
+      #"edit: set: a["${A}"]: values are not inserted in paths"#
+    ),
   ])
   func invalidConfigurationNamesKey(_ text: String, _ message: String) {
     let error = #expect(throws: ConfigurationError.self) { try services.registration(text) }

@@ -84,6 +84,8 @@ struct TestValues: TemplateValues {
     ("${row[${null}]}", "${null} has no value"), ("${row[${l}]}", "${l} is no key: [null]"),
     ("${row[${1.5}]}", "${1.5} is no key: 1.5"), ("${env.A[${n}]}", "env.A has no elements"),
     ("${last.status[${n}]}", "last.status has no elements"),
+    (#"${last.a["${n}"]}"#, #"a["${n}"]: values are not inserted in paths"#),
+    (#"${row["${n}"]}"#, #"["${n}"]: values are not inserted in paths"#),
   ])
   func rejectsOtherText(template: String, reason: String) {
     #expect(throws: (any Error).self) {

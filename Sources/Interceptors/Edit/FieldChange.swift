@@ -34,13 +34,13 @@ struct FieldChange: Sendable {
       parts = found
     }
     name = "\(key) \(parts.path)"
-    path = try Self.path(parts.path)
+    path = try Self.path(parts.path, values)
     switch kind {
     case "set": action = .set(try EditedText(parts.rest, values))
     case "append": action = .append(try EditedText(parts.rest, values))
     case "clear": action = .clear
     case "copy":
-      let target = try Self.path(parts.rest)
+      let target = try Self.path(parts.rest, values)
       guard !path.hasEach, !target.hasEach else {
         throw LanguageError("[] is not possible in copy, which copies one value")
       }
@@ -53,7 +53,10 @@ struct FieldChange: Sendable {
     }
   }
 
-  private static func path(_ text: String) throws(LanguageError) -> FieldPath {
+  private static func path(_ text: String, _ values: FunctionValues?) throws(LanguageError) -> FieldPath {
+    if values != nil {
+      try FieldPath.refuseValues(in: text, hint: "expand=true inserts values after = and in functions")
+    }
     do throws(FieldPathError) {
       let path = try FieldPath(text)
       if path.isWhole { throw .syntax(offset: 1, expected: "a field name") }

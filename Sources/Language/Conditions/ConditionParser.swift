@@ -207,6 +207,8 @@ struct ConditionParser {
     }
     let text = rest[..<rest.endOfFieldPath]
     rest = rest[text.endIndex...].stripped
+    try FieldPath.refuseValues(
+      in: String(text), hint: "a condition can begin with a value: ${last.labels[${KEY}]} == X")
     let path: FieldPath
     do throws(FieldPathError) {
       path = try FieldPath(afterFullStop: String(text))

@@ -234,11 +234,13 @@ struct TemplateParser {
     var steps = text[start..<position]
     if name.isEmpty, steps.first == UInt8(ascii: ".") { steps = steps.dropFirst() }
     guard !name.isEmpty || !steps.isEmpty else { return nil }
+    let path = name + String(decoding: steps, as: UTF8.self)
+    try FieldPath.refuseValues(in: path, hint: "a key that is a value has no quotes: ${last.labels[${KEY}]}")
     do throws(FieldPathError) {
-      return try FieldPath(name + String(decoding: steps, as: UTF8.self))
+      return try FieldPath(path)
     } catch {
       throw LanguageError(
-        "\(name)\(String(decoding: steps, as: UTF8.self)) is not a path: \(error)",
+        "\(path) is not a path: \(error)",
         hint: "such as ${user.items[0].name}")
     }
   }

@@ -94,7 +94,8 @@ extension FieldPath.Subscript: CustomStringConvertible {
     case .integer(let value): "\(value)"
     case .unsigned(let value): "\(value)"
     case .bool(let value): "\(value)"
-    case .string(let value): JSONValue.quoted(value)
+    // Where values are inserted, `${` would begin one.
+    case .string(let value): JSONValue.quoted(value).replacing("${", with: "\\u0024{")
     }
   }
 

@@ -69,10 +69,10 @@ package final class DataNotes: Equatable {
   }
 
   /// Notes a template that is sent as text.
-  func note(unexpanded template: String) {
+  func note(unexpanded template: String, hint: String = "add --expand to replace it") {
     guard !isTemplateNoted else { return }
     isTemplateNoted = true
-    note("\(template) is sent as text", "add --expand to replace it")
+    note("\(template) is sent as text", hint)
   }
 
   private func note(_ text: String, _ hint: String) {

@@ -19,6 +19,9 @@ package struct FieldEdit: Equatable {
   /// The largest file for one message, which is protobuf's limit.
   private static let limitBytes = Int(Int32.max)
 
+  /// How the key of a map can have values.
+  private static let keyHint = #"with --expand, keys of -d have values: -d '{"labels":{"${KEY}":"a"}}'"#
+
   private let place: Place
   private var content: Content
 
@@ -35,6 +38,13 @@ package struct FieldEdit: Equatable {
     var edits: [FieldEdit] = []
     for argument in arguments {
       let place = try Place(argument)
+      if expansion != nil {
+        do throws(LanguageError) {
+          try FieldPath.refuseValues(in: place.key, hint: keyHint)
+        } catch {
+          throw Failure(.input, place.option, error)
+        }
+      }
       let content: Content
       if argument.id == .setFile {
         do throws(SystemError) {
@@ -60,8 +70,10 @@ package struct FieldEdit: Equatable {
 
   /// An argument, split at the equals sign.
   package struct Place: Equatable {
+    /// The option, for errors.
+    fileprivate let option: String
     /// The option and the path, for errors.
-    fileprivate let name: String
+    fileprivate var name: String { "\(option) \(key)" }
     fileprivate let path: FieldPath
     /// The text of the value, or the name of the file.
     fileprivate let value: String
@@ -69,7 +81,7 @@ package struct FieldEdit: Equatable {
     fileprivate let key: String
 
     package init(_ argument: Argument) throws(Failure) {
-      let option = argument.id == .setFile ? "--set-file" : "--set"
+      option = argument.id == .setFile ? "--set-file" : "--set"
       let form = argument.id == .setFile ? "PATH=FILE" : "PATH=VALUE"
       let text = argument.text ?? ""
       guard let (path, value) = FieldPath.split(text, at: "=") else {
@@ -77,11 +89,11 @@ package struct FieldEdit: Equatable {
       }
       self.value = value
       key = path
-      name = "\(option) \(key)"
       do throws(FieldPathError) {
         self.path = try FieldPath(path)
       } catch {
-        throw Failure(.usage, name, error.message, hint: "use a path such as user.addresses[0].city")
+        throw Failure(
+          .usage, "\(option) \(path)", error.message, hint: "use a path such as user.addresses[0].city")
       }
       if self.path.isWhole { throw Failure(.usage, name, "not a field", hint: "-d gives the whole message") }
     }
@@ -163,8 +175,12 @@ package struct FieldEdit: Equatable {
           options.refusesText = false
           try message.setText(text, at: place.path, options: options)
         }
-        if case .text = content, form.acceptsFiles, let template = Template.reference(in: text) {
-          form.notes?.note(unexpanded: template)
+        if case .text = content, form.acceptsFiles {
+          if let template = Template.reference(in: text) {
+            form.notes?.note(unexpanded: template)
+          } else if let template = Template.reference(in: place.key) {
+            form.notes?.note(unexpanded: template, hint: Self.keyHint)
+          }
         }
       }
     } catch {
