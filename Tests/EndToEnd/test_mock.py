@@ -103,3 +103,15 @@ def test_rule_delays_a_status(demo, tmp_path):
     stubs = write(tmp_path / "each.json", '{"response":{"each":{"delay":"1h","status":"not_found"}}}')
     result = Caller(demo, NOWHERE)("Chat", "--use", f"mock,file={stubs}", "--max-time", "100ms", data='{"text":"a"}')
     result.exits(64 + 4).reports("deadline_exceeded")
+
+
+def test_order_of_fields_in_an_any_makes_no_difference(rpcurl, tmp_path):
+    proto = write(
+        tmp_path / "a.proto",
+        'syntax = "proto3"; package a; import "google/protobuf/any.proto";'
+        "message M { string s = 1; int32 i = 2; } message R { google.protobuf.Any any = 1; } service S { rpc Call(R) returns (R); }",
+    )
+    stubs = write(tmp_path / "stubs.json", '{"exactly": {"any": {"@type": "x/a.M", "s": "x", "i": 5}}, "response": {"message": {}}}')
+    for content in [b"\x0a\x01x\x10\x05", b"\x10\x05\x0a\x01x"]:
+        request = write(tmp_path / "request", b"\x0a\x0e\x0a\x05x/a.M\x12\x05" + content)
+        rpcurl("--proto", proto, "--data-format", "binary", "-d", f"@{request}", "--use", f"mock,file={stubs}", "http://x.test", "a.S/Call").exits(0, "{}\n")

@@ -290,6 +290,34 @@ import Testing
     #expect(MessageDifference.all(messages[0], messages[1]).map(\.path) == ["(unknown fields)"])
   }
 
+  @Test func orderInTheContentOfAnAnyIsNoDifference() throws {
+    let entries: [[UInt8]] = [
+      [0x1a, 6, 0x0a, 1, 0x61, 0x12, 1, 0x31], [0x1a, 6, 0x0a, 1, 0x62, 0x12, 1, 0x32],
+    ]
+    let url = Array("x/google.rpc.ErrorInfo".utf8)
+    let messages = try [entries[0] + entries[1], entries[1] + entries[0], entries[0]].map { content in
+      let any = [0x0a, UInt8(url.count)] + url + [0x12, UInt8(content.count)] + content
+      return try Message(
+        DescriptorMessages.type("google.rpc.Status"), serialized: [0x1a, UInt8(any.count)] + any)
+    }
+    #expect(MessageDifference.all(messages[0], messages[1]) == [])
+    #expect(MessageDifference.all(messages[0], messages[2]).map(\.path) == ["details[0].metadata.b"])
+  }
+
+  @Test func stringsAreComparedByBytes() {
+    #expect(
+      differences("google.rpc.ErrorInfo", "{\"reason\":\"\u{e9}\"}", "{\"reason\":\"e\u{301}\"}")
+        == ["reason: \"\u{e9}\", \"e\u{301}\""])
+  }
+
+  @Test func largeMapsAreComparedInLinearTime() {
+    func map(_ last: String) -> String {
+      let entries = (0..<50_000).map { "\"k\($0)\":\"v\"" }.joined(separator: ",")
+      return "{\"metadata\":{\(entries),\"z\":\"\(last)\"}}"
+    }
+    #expect(differences("google.rpc.ErrorInfo", map("a"), map("b")) == [#"metadata.z: "a", "b""#])
+  }
+
   @Test func differencesAreLimited() {
     let names = (0..<200).map { "\"\($0)\"" }.joined(separator: ",")
     let type = "google.rpc.DebugInfo"

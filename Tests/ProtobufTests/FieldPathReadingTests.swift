@@ -222,10 +222,12 @@ import Testing
     ("ids[-1]", "2"), ("flags[true]", "3"), ("[pkg.e]", "4"), (".", "whole"),
     ("users[].name", #"["u",null]"#),
     ("any[x/pkg.T].a", "5"), ("any[x/pkg.U].a", "null"), ("nothing.a[0]", "null"), ("nothing[]", "[]"),
+    // Names are compared by bytes.
+    ("labels[\"\u{e9}\"]", "6"), ("labels[\"e\u{301}\"]", "7"),
   ])
   func readsJSON(_ path: String, _ expected: String) throws {
     let json = #"""
-      {"tags":["a","b"],"labels":{"env":"x","app.io/a":"y"},"ids":{"5":1,"-1":2},"flags":{"true":3},"[pkg.e]":4,
+      {"tags":["a","b"],"labels":{"env":"x","app.io/a":"y","e\u0301":7,"\u00e9":6},"ids":{"5":1,"-1":2},"flags":{"true":3},"[pkg.e]":4,
       "users":[{"name":"u"},{"name":null}],"any":{"@type":"y/pkg.T","a":5},"nothing":null}
       """#
     let value = try JSONValue(parsing: Array(json.utf8))

@@ -106,6 +106,28 @@ import Testing
     #expect(try text(old) == #"{"[test2.ext_number]":1,"[test2.ext_texts]":["a"]}"#)
   }
 
+  @Test func orderInTheContentOfAnAnyMakesNoDifference() throws {
+    func any(_ url: String, _ content: [UInt8]) -> [UInt8] {
+      [0x0a, UInt8(url.utf8.count)] + url.utf8 + [0x12, UInt8(content.count)] + content
+    }
+    let type = try type("test3.WellKnown")
+    func message(_ url: String, _ content: [UInt8]) throws -> Message {
+      let any = any(url, content)
+      return try Message(type, serialized: [0x0a, UInt8(any.count)] + any)
+    }
+    let one: [UInt8] = [0x0a, 1, 0x61, 0x20, 1]
+    let other: [UInt8] = [0x20, 1, 0x0a, 1, 0x61]
+    #expect(try message("x/test3.Node", one) == message("x/test3.Node", other))
+    #expect(try message("x/test3.Node", one) != message("y/test3.Node", other))
+    #expect(try message("x/test3.Node", one) != message("x/test3.Node", other + [0x20, 2]))
+    #expect(try message("x/test3.Gone", one) != message("x/test3.Gone", other))
+    #expect(try message("x/test3.Node", [0x0a]) != message("x/test3.Node", [0x20]))
+    let inner = "x/google.protobuf.Any"
+    #expect(
+      try message(inner, any("x/test3.Node", one)) == message(inner, any("x/test3.Node", other)))
+    #expect(try message("x/test3.Node", one).serialized() != message("x/test3.Node", other).serialized())
+  }
+
   @Test func pathIntoMapNeedsSubscript() throws {
     let type = try message("test3.Maps", "{}").type
     #expect(throws: FieldPathError.needsSubscript(field: "numbers")) {

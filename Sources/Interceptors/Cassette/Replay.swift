@@ -72,7 +72,7 @@ final class Replay: StagedInterceptor {
     if factory.miss == .record, responder.isUndecided { sent.append(message) }
     responder.take(value, token)
     let compared = factory.redaction.message(message)
-    let bytes = factory.match == .exact ? compared.serialized() : []
+    let bytes = factory.match == .exact ? compared.canonicalBytes() : []
     let before = candidates
     candidates.removeAll { !$0.fits(compared, bytes, number: number) }
     guard !candidates.isEmpty else {

@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// A field that two messages of a type have with different values.
@@ -13,7 +14,7 @@ struct MessageDifference: Equatable {
 
   /// The differences of two messages, in the order of their fields, up to a limit.
   static func all(_ one: Message, _ other: Message) -> [MessageDifference] {
-    guard one.serialized() != other.serialized() else { return [] }
+    guard one != other else { return [] }
     var found: [MessageDifference] = []
     if let value = json(one), let other = json(other) { compare(value, other, "", &found) }
     guard found.isEmpty else { return found }
@@ -35,11 +36,8 @@ struct MessageDifference: Equatable {
     guard found.count < limit else { return }
     switch (value, other) {
     case (.object(let members), .object(let others)):
-      for member in members {
-        compare(member.value, other?[member.name], Self.path(path, member.name), &found)
-      }
-      for added in others where value?[added.name] == nil {
-        compare(nil, added.value, Self.path(path, added.name), &found)
+      for pair in JSONComparison.pairs(members, others) where found.count < limit {
+        compare(pair.expected, pair.got, Self.path(path, pair.name), &found)
       }
     case (.array(let elements), .array(let others)):
       for index in 0..<max(elements.count, others.count) where found.count < limit {

@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlProtobuf
 
 /// Compares JSON values under rules.
@@ -5,7 +6,7 @@ import RPCurlProtobuf
 /// Values in order take linear time, and lists without order n log n: equal elements have one form. If numbers may differ, or
 /// elements need only some of their fields, elements are assigned to each other instead; the number of comparisons for
 /// that is limited.
-struct JSONComparison {
+package struct JSONComparison {
   /// How much of a value is compared.
   enum Extent {
     case all
@@ -14,7 +15,7 @@ struct JSONComparison {
   }
 
   /// A member of two objects.
-  typealias Pair = (name: String, expected: JSONValue?, got: JSONValue?)
+  package typealias Pair = (name: String, expected: JSONValue?, got: JSONValue?)
 
   /// The maximum number of values that are compared to assign elements to each other: about a second.
   static let limit = 1_000_000
@@ -112,7 +113,7 @@ struct JSONComparison {
   // MARK: Objects
 
   /// The members of two objects by name: those of the first in their order, then others of the second.
-  static func pairs(_ expected: [JSONValue.Member], _ got: [JSONValue.Member]) -> [Pair] {
+  package static func pairs(_ expected: [JSONValue.Member], _ got: [JSONValue.Member]) -> [Pair] {
     // Messages of one type have their fields in one order.
     if expected.count == got.count, zip(expected, got).allSatisfy({ $0.name.hasBytes(of: $1.name) }) {
       return zip(expected, got).map { ($0.name, $0.value, $1.value) }
@@ -227,12 +228,5 @@ extension JSONValue {
     case .object(let members): members.isEmpty
     case .null, .bool, .number, .string: false
     }
-  }
-}
-
-extension String {
-  /// Whether both have the same bytes; `==` normalizes characters.
-  fileprivate func hasBytes(of other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }
 }

@@ -229,27 +229,35 @@ private struct Merge {
     case (.object(let members), .object(let all)):
       guard isMap || type.map(Self.hasFields) == true else { return full }
       let type = isMap ? type : Self.content(type, of: full)
-      let named = members.map { self.member($0, full, type, isMap: isMap) }
-      guard !isPart else { return .object(named) }
-      let values = Dictionary(named.map { ($0.name, $0.value) }) { $1 }
-      return .object(all.map { JSONValue.Member(name: $0.name, value: values[$0.name] ?? $0.value) })
+      let fields: [Field?] = members.map { member in
+        isMap ? nil : type.flatMap { Self.field(member.name, of: $0) }
+      }
+      let named = zip(members, fields).map { member, field in
+        JSONValue.Member(name: field?.jsonName ?? member.name, value: member.value)
+      }
+      let merged = zip(JSONComparison.pairs(named, all), fields).map { pair, field in
+        JSONValue.Member(name: pair.name, value: value(pair, field, type, isMap: isMap))
+      }
+      guard !isPart else { return .object(merged) }
+      return .object(
+        JSONComparison.pairs(all, merged).prefix(all.count).map { pair in
+          JSONValue.Member(name: pair.name, value: pair.got ?? pair.expected ?? .null)
+        })
     default: return full
     }
   }
 
-  private func member(
-    _ member: JSONValue.Member, _ full: JSONValue, _ type: MessageType?, isMap: Bool
-  ) -> JSONValue.Member {
-    let field = isMap ? nil : type.flatMap { Self.field(member.name, of: $0) }
-    let name = field?.jsonName ?? member.name
+  /// The value of a member that the literal has.
+  private func value(
+    _ member: JSONComparison.Pair, _ field: Field?, _ type: MessageType?, isMap: Bool
+  ) -> JSONValue {
+    let literal = member.expected ?? .null
     // A message prints each field that the literal sets; only `null` clears one.
-    guard let value = full[name] else { return JSONValue.Member(name: name, value: member.value) }
+    guard let full = member.got else { return literal }
     // An empty map is expected: an empty object is a part of each object.
-    if isPart, member.value == .null, field?.isMap == true {
-      return JSONValue.Member(name: name, value: .array([]))
-    }
+    if isPart, literal == .null, field?.isMap == true { return .array([]) }
     let inner = isMap ? type : field?.mapValue.map(\.messageType) ?? field?.messageType
-    return JSONValue.Member(name: name, value: self(member.value, value, inner, isMap: field?.isMap == true))
+    return self(literal, full, inner, isMap: field?.isMap == true)
   }
 
   /// Whether the JSON form of the type is an object with its fields, or with those of the content of an Any.

@@ -1,25 +1,43 @@
 /// Encodes messages: fields by number, map entries by key, unknown fields last.
 enum BinaryEncoder {
-  static func encode(_ message: MessageStorage, into out: inout OutputBuffer) {
+  /// Appends a message.
+  ///
+  /// - Parameters:
+  ///   - message: The message.
+  ///   - out: Receives the bytes.
+  ///   - anyDepth: How many levels of Anys in each other have their content encoded in the same way, if its type is in the
+  ///     schema. The content of others is appended as it is.
+  static func encode(_ message: MessageStorage, into out: inout OutputBuffer, anyDepth: Int = 0) {
+    if anyDepth > 0, message.table.wellKnown == .any, let content = message.knownContent {
+      let fields = message.table.fields
+      if case .single(let url) = message[fields[0]] { append(url, of: fields[0], into: &out) }
+      out.appendTag(fields[1].tag)
+      let start = out.openLengthDelimited()
+      encode(content.storage, into: &out, anyDepth: anyDepth - 1)
+      out.closeLengthDelimited(start)
+      return out.append(message.unknown)
+    }
     message.forEachPresent { field, value in
       switch value {
       case .none: break
       case .single(let value):
         if message.table.isMessageSet, field.isExtension, case .message(let item) = value {
-          encodeSetItem(item, number: field.number, into: &out)
+          encodeSetItem(item, number: field.number, into: &out, anyDepth)
         } else {
-          append(value, of: field, into: &out)
+          append(value, of: field, into: &out, anyDepth)
         }
-      case .list(let values): append(values, of: field, into: &out)
-      case .map(let entries): append(entries, of: field, into: &out)
+      case .list(let values): append(values, of: field, into: &out, anyDepth)
+      case .map(let entries): append(entries, of: field, into: &out, anyDepth)
       }
     }
     out.append(message.unknown)
   }
 
-  private static func append(_ values: [Value], of field: FieldNode, into out: inout OutputBuffer) {
+  private static func append(
+    _ values: [Value], of field: FieldNode, into out: inout OutputBuffer, _ anyDepth: Int
+  ) {
     guard field.isPacked else {
-      for value in values { append(value, of: field, into: &out) }
+      for value in values { append(value, of: field, into: &out, anyDepth) }
       return
     }
     out.appendTag(field.tag)
@@ -28,33 +46,39 @@ enum BinaryEncoder {
     out.closeLengthDelimited(start)
   }
 
-  private static func append(_ entries: [MapKey: Value], of field: FieldNode, into out: inout OutputBuffer) {
+  private static func append(
+    _ entries: [MapKey: Value], of field: FieldNode, into out: inout OutputBuffer, _ anyDepth: Int
+  ) {
     guard let keyField = field.mapKey, let valueField = field.mapValue else { return }
     for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
       out.appendTag(field.tag)
       let start = out.openLengthDelimited()
       append(key.value(kind: keyField.kind), of: keyField, into: &out)
-      append(value, of: valueField, into: &out)
+      append(value, of: valueField, into: &out, anyDepth)
       out.closeLengthDelimited(start)
     }
   }
 
   /// Appends a tag and a value.
-  static func append(_ value: Value, of field: FieldNode, into out: inout OutputBuffer) {
+  static func append(
+    _ value: Value, of field: FieldNode, into out: inout OutputBuffer, _ anyDepth: Int = 0
+  ) {
     out.appendTag(Tag(field.number, field.kind.wireType))
-    appendContent(value, of: field, into: &out)
+    appendContent(value, of: field, into: &out, anyDepth)
   }
 
   /// Appends a value without its tag.
-  static func appendContent(_ value: Value, of field: FieldNode, into out: inout OutputBuffer) {
+  static func appendContent(
+    _ value: Value, of field: FieldNode, into out: inout OutputBuffer, _ anyDepth: Int = 0
+  ) {
     switch value {
     case .message(let message):
       if field.kind == .group {
-        encode(message.storage, into: &out)
+        encode(message.storage, into: &out, anyDepth: anyDepth)
         out.appendTag(Tag(field.number, .endGroup))
       } else {
         let start = out.openLengthDelimited()
-        encode(message.storage, into: &out)
+        encode(message.storage, into: &out, anyDepth: anyDepth)
         out.closeLengthDelimited(start)
       }
     case .string(var text):
@@ -96,13 +120,15 @@ enum BinaryEncoder {
     }
   }
 
-  private static func encodeSetItem(_ message: Message, number: UInt32, into out: inout OutputBuffer) {
+  private static func encodeSetItem(
+    _ message: Message, number: UInt32, into out: inout OutputBuffer, _ anyDepth: Int
+  ) {
     out.appendTag(MessageSet.itemStart)
     out.appendTag(MessageSet.typeID)
     out.appendVarint(UInt64(number))
     out.appendTag(MessageSet.message)
     let start = out.openLengthDelimited()
-    encode(message.storage, into: &out)
+    encode(message.storage, into: &out, anyDepth: anyDepth)
     out.closeLengthDelimited(start)
     out.appendTag(MessageSet.itemEnd)
   }

@@ -1,3 +1,5 @@
+import RPCurlBase
+
 /// A JSON value without a schema, for the parts of protocols that are JSON but not a message.
 package enum JSONValue: Sendable, Equatable {
   /// `null`
@@ -14,7 +16,7 @@ package enum JSONValue: Sendable, Equatable {
   case object([Member])
 
   /// A name with its value.
-  package struct Member: Sendable, Equatable {
+  package struct Member: Sendable {
     /// The name.
     package let name: String
     /// The value.
@@ -24,6 +26,19 @@ package enum JSONValue: Sendable, Equatable {
     package init(name: String, value: JSONValue) {
       self.name = name
       self.value = value
+    }
+  }
+
+  /// Equal if both have the same form, the members of objects in the same order, and the same bytes in strings.
+  package static func == (a: JSONValue, b: JSONValue) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.number(let a), .number(let b)), (.string(let a), .string(let b)): a.hasBytes(of: b)
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)):
+      a.count == b.count && zip(a, b).allSatisfy { $0.name.hasBytes(of: $1.name) && $0.value == $1.value }
+    default: false
     }
   }
 
@@ -47,7 +62,7 @@ package enum JSONValue: Sendable, Equatable {
   /// The first member with this name; nil if there is none or the value is not an object.
   package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
-    return members.first { $0.name == name }?.value
+    return members.first { $0.name.hasBytes(of: name) }?.value
   }
 
   /// The compact text.

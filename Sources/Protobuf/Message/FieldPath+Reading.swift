@@ -226,6 +226,14 @@ extension MessageStorage {
     return url
   }
 
+  /// The content of an Any; nil if its type is not in the schema, or if it is not a message of its type.
+  var knownContent: Message? {
+    guard let url = typeURL, let type = try? pool.messageType(named: AnyOutline.typeName(url)) else {
+      return nil
+    }
+    return try? content(type)
+  }
+
   /// The content of an Any, of a type.
   func content(_ type: MessageNode) throws(FieldPathError) -> Message {
     var bytes: [UInt8] = []

@@ -62,6 +62,17 @@ public struct Message: Sendable {
     return out.copyBytes()
   }
 
+  /// The depth to which the content of Anys is compared. Each level is read from the bytes of the one above.
+  private static let anyDepth = 10
+
+  /// The serialized message; the content of Anys has its fields and entries in order too, so that equal messages have the same
+  /// bytes.
+  package func canonicalBytes() -> [UInt8] {
+    var out = OutputBuffer()
+    BinaryEncoder.encode(storage, into: &out, anyDepth: Self.anyDepth)
+    return out.copyBytes()
+  }
+
   /// About how many bytes the serialized message has, for flow control: its strings, bytes and unknown fields, and some
   /// for each value. It is computed without serializing the message.
   package var approximateSizeBytes: Int {
@@ -124,8 +135,9 @@ public struct Message: Sendable {
 }
 
 extension Message: Equatable {
-  /// Equal if the types are the same and both serialize to the same bytes.
+  /// Equal if the types are the same and both have the same values and unknown fields. The order of fields and of the entries
+  /// of maps makes no difference, nor does it in the content of an Any whose type is in the schema.
   public static func == (a: Message, b: Message) -> Bool {
-    a.storage === b.storage || a.storage.type === b.storage.type && a.serialized() == b.serialized()
+    a.storage === b.storage || a.storage.type === b.storage.type && a.canonicalBytes() == b.canonicalBytes()
   }
 }
