@@ -20,6 +20,9 @@ import Testing
     ("\"\u{e9}\"", "\"e\u{301}\"", false), ("[1,2]", "[2,1]", false), ("[1]", "[1,1]", false),
     (#"{"a":1,"b":2}"#, #"{"b":2,"a":1}"#, true), (#"{"a":1}"#, #"{"a":1,"b":null}"#, false),
     (#"{"a":null}"#, #"{"b":null}"#, false), ("[]", "{}", false), ("true", "false", false),
+    ("1e22", "10000000000000000000000", true), ("1e30", "1000000000000000000000000000000", true),
+    ("18446744073709551615", "18446744073709551614", false), ("1e18", "1000000000000000000", true),
+    ("1e15", "1000000000000000.0", true), ("-1e300", "-1E300", true),
   ])
   func exact(_ expected: String, _ got: String, _ isEqual: Bool) throws {
     #expect(try holds(expected, got) == isEqual)

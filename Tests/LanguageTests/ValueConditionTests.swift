@@ -272,6 +272,8 @@ import Testing
     (#".any == {"@type":"x/test3.Node","weight":4}"#, "holds"), (".any.name absent", "holds"),
     (".wrappedInt64 == 5", "holds"), (".wrappedInt64 > 4", "holds"), (".times ascending", "holds"),
     (".wrappedString absent", "holds"),
+    (#".any.weight == "4""#, "holds"), (#".any.weight == "5""#, #""5" | 4"#),
+    (#".any.name == "4""#, #""4" | """#),
   ])
   func wellKnownTypes(_ check: String, _ expected: String) throws {
     let json = """
@@ -280,6 +282,21 @@ import Testing
       "times":["2024-05-01T12:00:00Z","2024-05-01T12:00:00.5Z"]}
       """
     #expect(try outcome(check, response("test3.WellKnown", [json])) == expected)
+  }
+
+  @Test(arguments: [
+    (#".any.anInt64 == "5""#, "holds"), (".any.anInt64 == 5", "holds"),
+    (#".any.anInt64 != "5""#, #"!= "5" | 5"#),
+    (#".any contains {"anInt64":"5"}"#, "holds"), (#".any contains {"anInt64":5}"#, "holds"),
+    (#".any contains {"aString":5}"#, #"a value that contains {"aString":5} | GOT"#),
+    (#".any contains {"anInt64":"five"}"#, #"a value that contains {"anInt64":"five"} | GOT"#),
+    (".any.aDouble == 10000000000000000000000", "holds"), (".any.aDouble == 1e22", "holds"),
+  ])
+  func contentOfAnAnyIsComparedAsItIsPrinted(_ check: String, _ expected: String) throws {
+    let json = #"{"any":{"@type":"x/test3.Scalars","aDouble":1e22,"anInt64":"5","aString":"5"}}"#
+    let got = #"{"@type":"x/test3.Scalars","aDouble":1e+22,"anInt64":5,"aString":"5"}"#
+    let found = try outcome(check, response("test3.WellKnown", [json]))
+    #expect(found == expected.replacing("GOT", with: got))
   }
 
   @Test(arguments: [

@@ -22,13 +22,17 @@ package struct JSONComparison {
 
   let rules: ComparisonRules
   let extent: Extent
+  /// Whether an expected string may be the integer of a number: JSON has integers of 64 bits as strings, and the type of the
+  /// expected value is not known.
+  let readsIntegers: Bool
   /// Whether comparisons count, because each value may be compared with many.
   var isLimited = false
   private var remaining = Self.limit
 
-  init(_ rules: ComparisonRules, _ extent: Extent = .all) {
+  init(_ rules: ComparisonRules, _ extent: Extent = .all, readsIntegers: Bool = false) {
     self.rules = rules
     self.extent = extent
+    self.readsIntegers = readsIntegers
   }
 
   /// Whether the elements of lists may have another order.
@@ -45,6 +49,8 @@ package struct JSONComparison {
     case (.null, .null): return true
     case (.bool(let one), .bool(let other)): return one == other
     case (.number(let one), .number(let other)): return agree(one, other)
+    case (.string(let one), .number(let other)):
+      return readsIntegers && Int128(one) != nil && agree(one, other)
     case (.string(let one), .string(let other)):
       if isLimited { try count(one.utf8.count / 64) }
       return one.hasBytes(of: other)
@@ -103,11 +109,15 @@ package struct JSONComparison {
     return abs(one - other) <= bound + max(abs(one), abs(other)) * Double.ulpOfOne * 2
   }
 
-  /// One text for all forms of a number. Integers are exact.
+  /// One text for all forms of a number. Integers of 64 bits are exact; other numbers are those of a `double`.
   private static func canonical(number text: String) -> String {
-    if let integer = Int128(text) { return "\(integer)" }
-    guard let real = Double(text) else { return text }
-    return abs(real) < 1e15 && real == real.rounded() ? "\(Int64(real))" : "\(real)"
+    let real = Double(text)
+    if let whole = Int128(text) ?? real.flatMap({ Int128(exactly: $0) }),
+      (Int128(Int64.min)...Int128(UInt64.max)).contains(whole)
+    {
+      return "\(whole)"
+    }
+    return real.map { "\($0)" } ?? text
   }
 
   // MARK: Objects

@@ -150,7 +150,7 @@ struct ValueTest {
   func mismatch(_ values: [CheckedValue]) throws(LanguageError) -> Mismatch? {
     switch condition.test {
     case .compare(let comparison, _) where !comparison.isAboutOrder:
-      return try compare(values, JSONComparison(rules), isWanted: comparison == .equal)
+      return try compare(values, isWanted: comparison == .equal)
     case .compare(let comparison, _):
       if let comparable, let value = values.first?.comparable(isNumber: comparable.isNumber),
         comparison.holds(value.order(to: comparable)) == true
@@ -159,7 +159,7 @@ struct ValueTest {
       }
     case .exists(let isWanted): if values.contains(where: \.isSet) == isWanted { return nil }
     case .golden(let path, _):
-      let mismatch = try expected == nil ? nil : compare(values, JSONComparison(rules), isWanted: true)
+      let mismatch = try expected == nil ? nil : compare(values, isWanted: true)
       guard files.isUpdating, mismatch != nil || expected == nil else { return mismatch }
       try update(path.literal ?? "", values)
       return nil
@@ -196,11 +196,17 @@ struct ValueTest {
 
   // MARK: Comparisons
 
+  private func comparison(_ extent: JSONComparison.Extent) -> JSONComparison {
+    // The parts of an Any that do not name its type are as they are written.
+    let readsIntegers = if case .untyped = type { true } else { extent == .part && type.isAny }
+    return JSONComparison(rules, extent, readsIntegers: readsIntegers)
+  }
+
   private func compare(
-    _ values: [CheckedValue], _ comparison: JSONComparison, isWanted: Bool
+    _ values: [CheckedValue], isWanted: Bool
   ) throws(LanguageError) -> Mismatch? {
     guard let expected else { return nil }
-    var comparison = comparison
+    var comparison = self.comparison(.all)
     let got = try json(values, options(isPart: false))
     guard try comparison.holds(expected, got) != isWanted else { return nil }
     guard isWanted else { return Mismatch("!= \(expected.text)\(rules.text)", got: try shown(values)) }
@@ -226,7 +232,7 @@ struct ValueTest {
   {
     guard let expected else { return nil }
     let got = try json(values, options(isPart: true))
-    var comparison = JSONComparison(rules, .part)
+    var comparison = self.comparison(.part)
     switch (got, expected) {
     case (.null, _): break
     case (.string(let text), .string(let part)):
