@@ -125,11 +125,15 @@ import Testing
     }
   }
 
-  @Test func textHasOriginalNamesOfFieldsWithTheSameJSONName() throws {
+  @Test func fieldsWithTheSameJSONNameHaveTheirOriginalNames() throws {
     let type = try type(
       field(2, integer("a", 1, field(10, "x"))) + field(2, integer("x", 2, field(10, "x")))
         + field(2, integer("b", 3, field(10, "x"))))
-    #expect(try Message(type, text: "x: 2 b: 3 a: 1").serialized() == (1...3).flatMap { bytes($0) })
-    #expect(try Message(type, json: Array(#"{"x":1}"#.utf8)).serialized() == bytes(1))
+    let message = try Message(type, text: "x: 2 b: 3 a: 1")
+    #expect(message.serialized() == (1...3).flatMap { bytes($0) })
+    let json = #"{"a":1,"x":2,"b":3}"#
+    #expect(String(decoding: try message.json(), as: UTF8.self) == json)
+    #expect(try Message(type, json: Array(json.utf8)) == message)
+    #expect(try message.value(at: FieldPath("x")) == .int32(2))
   }
 }

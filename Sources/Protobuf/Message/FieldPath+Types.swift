@@ -248,6 +248,8 @@ extension FieldPath {
 extension MessageTable {
   /// Finds a field by its original or its JSON name.
   func field(named name: String) -> FieldNode? {
+    // The original name takes precedence over the JSON name of another field.
+    if let field = field(otherTextName: name), field.name.hasBytes(of: name) { return field }
     var name = name
     return name.withUTF8 { field(named: UnsafeRawBufferPointer($0)) }
   }

@@ -10,7 +10,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
   func compile(
     _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, features inherited: Features,
     oneof: Int?, isOneofMember: Bool, mapEntry: LoadedFile.Scoped<LoadedFile.Message>?,
-    extensionName: String? = nil
+    extensionName: String? = nil, jsonName: String? = nil
   ) throws(SchemaError) -> FieldNode {
     let name = text(proto.name)
     let user = extensionName ?? scope + "." + name
@@ -41,7 +41,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
     if extensionName != nil { traits.insert(.isExtension) }
     return FieldNode(
       name: name, fullName: extensionName ?? name,
-      jsonName: extensionName.map { "[\($0)]" }
+      jsonName: jsonName ?? extensionName.map { "[\($0)]" }
         ?? (proto.json_name == nil ? JSONName.camelCase(name) : text(proto.json_name)),
       number: number, kind: kind, traits: traits, oneofIndex: oneof,
       messageType: messageType, enumType: enumType, mapKey: mapKey, mapValue: mapValue,

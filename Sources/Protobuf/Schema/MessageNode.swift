@@ -83,6 +83,8 @@ final class MessageTable: Sendable {
   /// The slot of each number below `dense.count`, or -1.
   private let dense: [Int16]
   let names: NameTable
+  /// The JSON names of several fields, of which `names` contains the first.
+  let sharedJSONNames: Set<String>
   /// The slots of the fields that `names` does not contain under their name in text format.
   private let otherTextNames: [String: Int]
   /// The extension ranges in order, joined.
@@ -117,7 +119,11 @@ final class MessageTable: Sendable {
       }
     }
     // JSON names first: they take precedence over another field's original name.
-    for field in fields { _ = insert(field.jsonName, of: field) }
+    var sharedJSONNames: Set<String> = []
+    for field in fields where insert(field.jsonName, of: field) != field.slot {
+      sharedJSONNames.insert(field.jsonName)
+    }
+    self.sharedJSONNames = sharedJSONNames
     var otherTextNames: [String: Int] = [:]
     for field in fields {
       let textName = field.textName(in: name)

@@ -45,12 +45,23 @@ struct TypeCompiler<Resolver: TypeResolver> {
       }
       ranges.append((UInt32(start)..<UInt32(end), SerializedOptions(ofRange: range.pointee)))
     }
-    return MessageTable(
-      name: message.fullName, file: message.file.name, fields: fields, oneofs: oneofs.real,
-      extensionRanges: ranges,
-      isMessageSet: proto.options.map { $0.pointee.message_set_wire_format != 0 } ?? false,
-      reservedNames: Set(texts(proto.reserved_name, proto.n_reserved_name)),
-      options: SerializedOptions(proto.options, "MessageOptions"))
+    func table() -> MessageTable {
+      MessageTable(
+        name: message.fullName, file: message.file.name, fields: fields, oneofs: oneofs.real,
+        extensionRanges: ranges,
+        isMessageSet: proto.options.map { $0.pointee.message_set_wire_format != 0 } ?? false,
+        reservedNames: Set(texts(proto.reserved_name, proto.n_reserved_name)),
+        options: SerializedOptions(proto.options, "MessageOptions"))
+    }
+    let compiled = table()
+    guard !compiled.sharedJSONNames.isEmpty else { return compiled }
+    // Fields of proto2 may have one JSON name. In JSON, they have their original names.
+    for (slot, (number, field)) in pending.enumerated()
+    where compiled.sharedJSONNames.contains(fields[slot].jsonName) {
+      fields[slot] = try compile(
+        field.pointee, number: number, slot: slot, oneofs: oneofs, jsonName: fields[slot].name)
+    }
+    return table()
   }
 
   private func failure(_ what: String) -> SchemaError { message.file.failure(.invalid(what)) }
@@ -88,7 +99,8 @@ struct TypeCompiler<Resolver: TypeResolver> {
   // MARK: Fields
 
   private func compile(
-    _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, oneofs: Oneofs
+    _ proto: Rpcurl__Schemas__FieldDescriptorProto, number: UInt32, slot: Int, oneofs: Oneofs,
+    jsonName: String? = nil
   ) throws(SchemaError) -> FieldNode {
     var features = message.features
     var oneof: Int?
@@ -104,7 +116,7 @@ struct TypeCompiler<Resolver: TypeResolver> {
     return try FieldCompiler(resolver: resolver, file: message.file, scope: message.fullName)
       .compile(
         proto, number: number, slot: slot, features: features, oneof: oneof, isOneofMember: isOneofMember,
-        mapEntry: mapEntry(of: proto))
+        mapEntry: mapEntry(of: proto), jsonName: jsonName)
   }
 
   /// The entry type of a map field, which is nested in the field's message.
