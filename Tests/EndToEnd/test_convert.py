@@ -1,10 +1,11 @@
 """`rpcurl convert`: messages from one form into another, whole and as streams."""
 
 import json
+import os
 import subprocess
 
 import pytest
-from harness import write
+from harness import wait_until, write
 
 TYPE = "demo.v1.HelloRequest"
 
@@ -122,6 +123,29 @@ def test_unreadable_file(convert, tmp_path):
         convert("binary", "json", *options, tmp_path).fails(4, str(tmp_path), "directory")
 
 
+def test_a_file_that_becomes_shorter(rpcurl, descriptor_set, tmp_path):
+    file = write(tmp_path / "input", FORMS["binary"] * 4_000_000)
+    words = ["--descriptor-set", descriptor_set, "--type", TYPE, "--from", "binary", "--to", "text"]
+    with rpcurl.start("convert", *words, file) as process:
+        wait_until(lambda: process.poll() is not None or process.processor_ticks() >= 10, "the program runs")
+        os.truncate(file, 1000)
+        process.communicate()
+        # Not the number of a signal.
+        assert process.returncode in (0, 4)
+
+
+@pytest.mark.parametrize("fields", ["optional string a_b = 1; optional string aB = 2;", 'optional string a_b = 1; optional string aB = 2 [json_name="c"];'])
+def test_json_names_that_are_names_of_other_fields(rpcurl, tmp_path, fields):
+    file = write(tmp_path / "a.proto", 'syntax = "proto2"; message X { ' + fields + " }")
+    words = ["convert", "--proto", file, "--type", "X", "--from"]
+    text = 'a_b: "1"\naB: "2"\n'
+    for name, value in [("a_b", "1"), ("aB", "2")]:
+        assert rpcurl(*words, "text", "--to", "json", "--filter", name, input=text).out == f"{value}\n"
+    values = rpcurl(*words, "text", "--to", "json", input=text).json()
+    assert values == ({"aB": "1", "c": "2"} if "json_name" in fields else {"a_b": "1", "aB": "2"})
+    assert rpcurl(*words, "json", "--to", "text", input=json.dumps(values)).out == text
+
+
 # Unknown fields and strings that are not UTF-8
 
 UNKNOWN = b"\x0a\x03Ada\xd0\x0f\x01"
@@ -153,6 +177,23 @@ def test_strings_that_are_not_utf8(rpcurl, old_set):
     assert rpcurl("convert", "-s", *words, "json", input=b"\x0a\x01\xff").err == ""
     for target in ["text", "binary"]:
         assert rpcurl("convert", *words, target, input=b"\x0a\x01\xff").err == ""
+
+
+@pytest.mark.parametrize("options", [["--to", "json"], ["--to", "csv"], ["--to", "json", "--filter", "a"]])
+def test_fields_that_are_not_utf8(rpcurl, old_set, options):
+    words = ["--descriptor-set", old_set, "--type", "Old", "--from", "binary", "--filter", "a", *options]
+    result = rpcurl("convert", *words, input=b"\x0a\x01\xff").exits(0)
+    assert "\ufffd" in result.out
+    assert result.err.startswith("rpcurl: standard input: warning: invalid UTF-8 in strings became U+FFFD")
+    assert rpcurl("convert", *words, input=b"\x0a\x01f").err == ""
+
+
+def test_replaced_bytes_before_an_error_are_reported(rpcurl, old_set):
+    words = ["--descriptor-set", old_set, "--type", "Old", "--from", "binary", "--to", "json", "--delimited"]
+    result = rpcurl("convert", *words, input=b"\x03\x0a\x01\xff\x03\x0a")
+    assert (result.code, result.out) == (4, '{"a":"\ufffd"}\n')
+    warning, error = result.err.splitlines()[:2]
+    assert "became U+FFFD" in warning and "message 2" in error
 
 
 def test_map_keys_that_are_not_utf8(rpcurl, old_set):

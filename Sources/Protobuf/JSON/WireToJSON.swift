@@ -96,10 +96,22 @@ struct WireToJSON: ~Copyable {
     }
   }
 
+  /// Writes a message; the result includes whether a string that is not UTF-8 has replacement characters.
+  static func transcode(
+    _ message: Message, options: JSONEncodingOptions
+  ) throws(DecodeError) -> (json: [UInt8], isRepaired: Bool) {
+    let bytes = message.serialized()
+    var out = OutputBuffer(capacity: bytes.count)
+    let isRepaired = try bytes.withRawBytes { (bytes) throws(DecodeError) in
+      try transcode(bytes, type: message.type, options: options, into: &out).repairsText
+    }
+    return (out.copyBytes(), isRepaired)
+  }
+
   /// Writes the value of a field of a message that is serialized with only this field.
   static func transcode(
     field: FieldNode, value: FieldStorage, options: JSONEncodingOptions
-  ) throws(DecodeError) -> [UInt8] {
+  ) throws(DecodeError) -> (json: [UInt8], isRepaired: Bool) {
     var writer = WireToJSON(options: options, capacity: 256)
     switch value {
     case .none: writer.out.append("null")
@@ -126,7 +138,7 @@ struct WireToJSON: ~Copyable {
       }
       writer.close(UInt8(ascii: "}"), isEmpty: entries.isEmpty)
     }
-    return writer.out.copyBytes()
+    return (writer.out.copyBytes(), writer.repairsText)
   }
 
   private mutating func value(_ value: Value, _ field: FieldNode) throws(DecodeError) {

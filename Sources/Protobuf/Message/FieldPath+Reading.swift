@@ -18,9 +18,16 @@ extension FieldPath {
 
     /// The value as JSON.
     package func json(_ options: JSONEncodingOptions) throws(DecodeError) -> [UInt8] {
+      try repairedJSON(options).json
+    }
+
+    /// The value as JSON, and whether a string that is not UTF-8 was written with replacement characters.
+    package func repairedJSON(
+      _ options: JSONEncodingOptions
+    ) throws(DecodeError) -> (json: [UInt8], isRepaired: Bool) {
       if let field { return try WireToJSON.transcode(field: field, value: stored, options: options) }
-      guard case .single(.message(let message)) = stored else { return Array("null".utf8) }
-      return try message.json(options: options)
+      guard case .single(.message(let message)) = stored else { return (Array("null".utf8), false) }
+      return try WireToJSON.transcode(message, options: options)
     }
 
     /// The elements of a list; nil for other values.

@@ -59,14 +59,15 @@ struct ConvertFilter {
   ///   - options: The options of JSON.
   ///   - escapesControls: Whether control characters of strings are escaped.
   ///   - out: Receives the text.
+  /// - Returns: Whether a string that is not UTF-8 was written with replacement characters.
   /// - Throws: `Failure` if the message lacks the field.
   func append(
     _ message: RawSpan, at index: Int, _ options: JSONEncodingOptions, escapesControls: Bool,
     to out: inout [UInt8]
-  ) throws {
+  ) throws -> Bool {
     switch selector {
     case .path(let filter):
-      try filter.append(
+      return try filter.append(
         Message(type, serialized: message), named: "message \(index + 1)", options: options,
         escapesControls: escapesControls, to: &out)
     case .numbers(let numbers):
@@ -75,7 +76,7 @@ struct ConvertFilter {
         throw Failure(
           .assertion, "--filter \(text) --raw", "message \(index + 1) has a number there, which has no bytes")
       }
-      guard values.found == 0 else { return }
+      guard values.found == 0 else { return false }
       switch missing {
       case .fail:
         throw Failure(
@@ -84,6 +85,7 @@ struct ConvertFilter {
       case .null: out += "null\n".utf8
       case .skip: break
       }
+      return false
     }
   }
 }

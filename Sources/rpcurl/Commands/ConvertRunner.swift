@@ -6,6 +6,9 @@ import RPCurlProtobuf
 
 /// Reads, converts and writes messages in pieces.
 struct ConvertRunner {
+  /// The largest input without lengths: that of one message.
+  private static let limitBytes = 2 << 30
+
   private let type: MessageType
   private let options: ConversionOptions
   private let path: String
@@ -58,54 +61,60 @@ struct ConvertRunner {
     console.output.holdsText = filter.map { !$0.isRaw } ?? (options.to != .binary)
     if let head = filter?.head { console.output.print(head) }
     var converter = Converter(type, options: options)
+    var written = Written()
+    defer {
+      console.output.flush()
+      if converter.hasRepairedText || written.hasRepairedText {
+        console.error.remark(
+          "rpcurl: \(TerminalText.escape(source)): warning: invalid UTF-8 in strings became U+FFFD; "
+            + "binary and text output keep it\n")
+      }
+    }
     do {
       if options.isDelimited || options.from == .json {
-        try stream(&converter)
+        try stream(&converter, &written)
       } else {
-        // A single message is needed as a whole; a mapped file need not be copied.
-        let input = try FileContents.map(path)
+        // A single message is needed as a whole. A mapped file may become shorter, which is SIGBUS.
+        let input = try FileContents.read(path, limitBytes: Self.limitBytes)
         var output = OutputBuffer()
-        try converter.finish(with: RawSpan(_unsafeBytes: input.bytes), into: &output)
-        var count = 0
-        try write(&output, from: &count)
+        try converter.finish(with: input.span.bytes, into: &output)
+        try write(&output, &written)
       }
     } catch let failure as Failure {
-      console.output.flush()
       throw failure
     } catch let problem as SystemError {
       throw Failure(.input, source, problem)
     } catch let error as ConversionError {
-      // The messages before the invalid one are valid.
-      console.output.flush()
       throw Failure(
         error.isAboutSchema ? .schema : .input, source, error.description, hint: error.hint,
         place: error.place)
     } catch {
       throw Failure(.internalError, source, "\(error)")
     }
-    console.output.flush()
-    if converter.hasRepairedText {
-      console.error.remark(
-        "rpcurl: \(TerminalText.escape(source)): warning: invalid UTF-8 in strings became U+FFFD; "
-          + "binary and text output keep it\n")
-    }
+  }
+
+  /// What was written.
+  private struct Written {
+    /// The number of messages.
+    var count = 0
+    /// Whether the field of a message has replacement characters for a string that is not UTF-8.
+    var hasRepairedText = false
   }
 
   /// Converts and writes complete messages as input arrives.
-  private func stream(_ converter: inout Converter) throws {
+  private func stream(_ converter: inout Converter, _ written: inout Written) throws {
     let input = try InputFile(path)
     defer { input.close() }
     var output = OutputBuffer()
-    var count = 0
     while let piece = try input.next(limitBytes: 1 << 18) {
       // The messages before an invalid one are valid.
       let result = Result { try converter.convert(piece.span.bytes, into: &output) }
-      try write(&output, from: &count)
+      try write(&output, &written)
       console.output.flush()
       try result.get()
     }
     let result = Result { try converter.finish(into: &output) }
-    try write(&output, from: &count)
+    try write(&output, &written)
     try result.get()
   }
 
@@ -113,8 +122,8 @@ struct ConvertRunner {
   ///
   /// - Parameters:
   ///   - output: The messages.
-  ///   - count: The number of messages written before.
-  private func write(_ output: inout OutputBuffer, from count: inout Int) throws {
+  ///   - written: What was written before.
+  private func write(_ output: inout OutputBuffer, _ written: inout Written) throws {
     defer { output.removeAll() }
     guard let filter else { return output.withBytes { console.output.write($0) } }
     var text: [UInt8] = []
@@ -123,10 +132,11 @@ struct ConvertRunner {
     output.withBytes { splitter.append($0) }
     splitter.finish()
     while let message = try splitter.next() {
-      try filter.append(
-        message.bytes.span.bytes, at: count, options.jsonEncoding,
+      let isRepaired = try filter.append(
+        message.bytes.span.bytes, at: written.count, options.jsonEncoding,
         escapesControls: console.output.isTerminal, to: &text)
-      count += 1
+      if isRepaired { written.hasRepairedText = true }
+      written.count += 1
     }
   }
 }

@@ -123,16 +123,20 @@ package struct FieldFilter {
   ///   - escapesControls: Whether control characters in strings are escaped, for a terminal. A script gets the string
   ///     itself.
   ///   - out: Receives the text.
+  /// - Returns: Whether a string that is not UTF-8 was written with replacement characters.
   /// - Throws: `Failure` if the message lacks the field, or has a value in an Any or a Value that `--raw` cannot write.
+  @discardableResult
   package func append(
     _ message: Message, named name: String, options: JSONEncodingOptions, escapesControls: Bool,
     to out: inout [UInt8]
-  ) throws {
+  ) throws -> Bool {
     let start = out.count
+    var isRepaired = false
     if let row = settings.row {
-      return try append(row, of: message, name, options, escapesControls, to: &out)
+      try append(row, of: message, name, options, escapesControls, to: &out, &isRepaired)
+      return isRepaired
     }
-    guard let (path, argument) = settings.columns.first else { return }
+    guard let (path, argument) = settings.columns.first else { return false }
     let matches = try matches(path, argument, in: message, name)
     do {
       for match in matches {
@@ -141,15 +145,18 @@ package struct FieldFilter {
           continue
         }
         guard isList || settings.isRaw, let elements = match.elements else {
-          try append(match, path, name, options, escapesControls, to: &out)
+          try append(match, path, name, options, escapesControls, to: &out, &isRepaired)
           continue
         }
-        for element in elements { try append(element, path, name, options, escapesControls, to: &out) }
+        for element in elements {
+          try append(element, path, name, options, escapesControls, to: &out, &isRepaired)
+        }
       }
     } catch {
       out.removeSubrange(start...)
       throw error
     }
+    return isRepaired
   }
 
   /// The values of a message at a path; nil for each one that it lacks.
@@ -169,17 +176,17 @@ package struct FieldFilter {
   /// column, as a JSON array.
   private func append(
     _ row: FieldRow, of message: Message, _ name: String, _ options: JSONEncodingOptions,
-    _ escapesControls: Bool, to out: inout [UInt8]
+    _ escapesControls: Bool, to out: inout [UInt8], _ isRepaired: inout Bool
   ) throws {
     var cells: [String] = []
     for (path, argument) in settings.columns {
       let matches = try matches(path, argument, in: message, name)
       if path.hasEach {
         let found = settings.missing == .skip ? matches.filter { $0 != nil } : matches
-        let texts = try found.map { try $0.map { try Self.value($0, options).text } ?? "null" }
+        let texts = try found.map { try $0.map { try Self.value($0, options, &isRepaired).text } ?? "null" }
         cells.append("[\(texts.joined(separator: ","))]")
       } else if let match = matches.first ?? nil {
-        let value = try Self.value(match, options)
+        let value = try Self.value(match, options, &isRepaired)
         let cell = if case .string(let content) = value { content } else { value.text }
         cells.append(cell)
       } else {
@@ -190,14 +197,17 @@ package struct FieldFilter {
     out += row.line(escapesControls ? cells.map(TerminalText.escape) : cells).utf8
   }
 
-  private static func value(_ match: FieldPath.Match, _ options: JSONEncodingOptions) throws -> JSONValue {
-    try JSONValue(parsing: match.json(options))
+  private static func value(
+    _ match: FieldPath.Match, _ options: JSONEncodingOptions, _ isRepaired: inout Bool
+  ) throws -> JSONValue {
+    let found = try match.repairedJSON(options)
+    if found.isRepaired { isRepaired = true }
+    return try JSONValue(parsing: found.json)
   }
 
   private func append(
     _ match: FieldPath.Match, _ path: FieldPath, _ name: String, _ options: JSONEncodingOptions,
-    _ escapesControls: Bool,
-    to out: inout [UInt8]
+    _ escapesControls: Bool, to out: inout [UInt8], _ isRepaired: inout Bool
   ) throws {
     if settings.isRaw {
       guard let content = match.content else {
@@ -207,7 +217,7 @@ package struct FieldFilter {
       out += content
       return
     }
-    let value = try Self.value(match, options)
+    let value = try Self.value(match, options, &isRepaired)
     if case .string(let content) = value {
       out += Array((escapesControls ? TerminalText.escape(content) : content).utf8)
     } else {
