@@ -184,19 +184,27 @@ package struct FieldEdit: Equatable {
         }
       }
     } catch {
-      throw failure(error, form)
+      throw failure(error, of: message, form)
     }
   }
 
   /// The failure of a value, with the option that the value needs.
-  private func failure(_ error: FieldPathError, _ form: RequestForm) -> Failure {
+  private func failure(_ error: FieldPathError, of message: Message, _ form: RequestForm) -> Failure {
     let failure = place.failure(error)
     guard case .text(let text) = content, case .json(let cause) = error else { return failure }
     if let template = Template.reference(in: text) {
       return failure.changed { $0.hint = "add --expand to replace \(template)" }
     }
-    guard case .invalidBase64 = cause.reason, text.hasPrefix("@") else { return failure }
-    return failure.changed { $0.hint = "use --set-file \(place.key)=\(text.dropFirst())" }
+    if case .invalidBase64 = cause.reason, text.hasPrefix("@") {
+      return failure.changed { $0.hint = "use --set-file \(place.key)=\(text.dropFirst())" }
+    }
+    // A number that is not finite, or text in a google.protobuf.Value.
+    var other = message
+    let quoted = JSONValue.quoted(text)
+    guard cause.hint == nil, (try? other.setJSON(Array(quoted.utf8), at: place.path)) != nil else {
+      return failure
+    }
+    return failure.changed { $0.hint = "write \(place.key)='\(quoted)'" }
   }
 }
 
