@@ -3,7 +3,7 @@ import Testing
 
 /// Search for text within text.
 @Suite struct TextSearchTests {
-  private func offset(of part: String, in whole: some StringProtocol) -> Int? {
+  private func offset(of part: String, in whole: Substring) -> Int? {
     whole.firstRange(of: part).map { whole.utf8.distance(from: whole.utf8.startIndex, to: $0.lowerBound) }
   }
 
@@ -13,7 +13,7 @@ import Testing
     ("e\u{301}", "é", nil),
   ])
   func findsFirstOccurrence(whole: String, part: String, expected: Int?) {
-    #expect(offset(of: part, in: whole) == expected)
+    #expect(offset(of: part, in: whole[...]) == expected)
     #expect(offset(of: part, in: ("<" + whole).dropFirst()) == expected)
     #expect(whole.contains(part) == (expected != nil))
     #expect([UInt8](whole.utf8).contains([UInt8](part.utf8)) == (expected != nil))
@@ -30,7 +30,8 @@ import Testing
       }
       let last = whole.count - part.count
       let expected = last < 0 ? nil : (0...last).first { Array(whole[$0..<($0 + part.count)]) == part }
-      #expect(offset(of: String(part), in: String(whole)) == expected, "\(String(part)) in \(String(whole))")
+      #expect(
+        offset(of: String(part), in: String(whole)[...]) == expected, "\(String(part)) in \(String(whole))")
     }
   }
 
