@@ -1,6 +1,5 @@
 import RPCurlBase
 import RPCurlChain
-import RPCurlLanguage
 import RPCurlProtobuf
 import RPCurlProtocols
 import RPCurlTransport
@@ -46,8 +45,6 @@ final class Exchange: ChainTransport, TransferDelegate {
   private var limitTimer: EventLoop.TimerID?
   private var hasWholeRequest = false
   private var wantsResponse = true
-  /// The URL of what was sent.
-  private var sentURL: String?
   private let secrets: CallSecrets
 
   init(_ prepared: PreparedRequest, loop: EventLoop, chain: Chain, call: Call) {
@@ -184,7 +181,6 @@ final class Exchange: ChainTransport, TransferDelegate {
         options: prepared.connection, loop: loop, delegate: self)
       body = []
       state = .open(transfer)
-      sentURL = httpRequest.url
       secrets.add(httpRequest.headers, start.credentials)
       if !wantsResponse { transfer.pauseReceiving() }
       call?.isSent(start, httpRequest)
@@ -205,15 +201,9 @@ final class Exchange: ChainTransport, TransferDelegate {
   private func receive(end: ResponseEnd?) {
     guard var end else { return }
     if case .ended = state { return }
-    end.error?.explain(hiding: credentialMask)
+    end.error?.explain(hiding: secrets.mask)
     self.end(isComplete: end.error == nil || end.error?.origin == .server)
     chain.receive(.responseEnd(end))
-  }
-
-  /// Redacts the credentials of the request in the text of a server.
-  private var credentialMask: SecretMask {
-    if let sentURL { secrets.add(request.connection.passwords(for: sentURL)) }
-    return secrets.mask
   }
 
   /// - Parameter isComplete: Whether the response is complete; false cancels it.

@@ -107,7 +107,7 @@ package final class LoopClient {
     environment.onFinding = own.onFinding
     environment.excluded = excluding
     environment.secrets = CallSecrets(prepared.request.secretNames)
-    environment.secrets.add(prepared.request.secrets)
+    environment.secrets.add(prepared.secrets)
     environment.secrets.add(attributes: prepared.request.attributes.all)
     // Only interceptors make subrequests.
     let subrequests =

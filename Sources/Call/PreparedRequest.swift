@@ -12,6 +12,8 @@ package final class PreparedRequest {
   let messageCodec: MessageCodec
   let builder: ChainBuilder
   let connection: SharedConnectionOptions
+  /// The secrets that are known before a call, besides those of headers and attributes.
+  let secrets: [String]
   private let parameters: CallParameters
   /// The last HTTP request, and the start that it was made from.
   private var last: (start: RequestStart, request: HTTPRequest)?
@@ -22,6 +24,7 @@ package final class PreparedRequest {
     messageCodec = request.messageCodec
     builder = ChainBuilder(request.interceptors)
     connection = SharedConnectionOptions(request.connection)
+    secrets = request.secrets + request.connection.passwords
     var parameters = request.wire
     parameters.kind = request.method.kind
     parameters.sendsText =

@@ -8,13 +8,16 @@ package final class CallSecrets: Sendable {
     var names: SecretNames
     /// The headers of requests whose secrets `mask` does not have yet.
     var requests: [Headers] = []
+    /// Further secrets that `mask` does not have yet.
+    var others: [String] = []
     /// Made only when it is used, which most calls do not.
     var mask: SecretMask?
 
-    mutating func readRequests() -> SecretMask {
+    mutating func readSecrets() -> SecretMask {
       var mask = mask ?? SecretMask()
       for headers in requests { mask.add(SecretMask.secrets(of: headers, names: names)) }
-      (self.mask, requests) = (mask, [])
+      mask.add(others)
+      (self.mask, requests, others) = (mask, [], [])
       return mask
     }
   }
@@ -43,7 +46,7 @@ package final class CallSecrets: Sendable {
     state.withLock { state in
       if let credentials { state.names = state.names.adding(Array(credentials.headerNames)) }
       state.requests.append(headers)
-      if state.requests.count > Self.maxUnread { _ = state.readRequests() }
+      if state.requests.count > Self.maxUnread { _ = state.readSecrets() }
     }
   }
 
@@ -70,15 +73,11 @@ package final class CallSecrets: Sendable {
   /// Adds further secrets, such as passwords that no header of the request contains.
   package func add(_ secrets: [String]) {
     guard !secrets.isEmpty else { return }
-    state.withLock { state in
-      var mask = state.readRequests()
-      mask.add(secrets)
-      state.mask = mask
-    }
+    state.withLock { $0.others += secrets }
   }
 
   /// Replaces the credentials in texts.
   package var mask: SecretMask {
-    state.withLock { $0.readRequests() }
+    state.withLock { $0.readSecrets() }
   }
 }

@@ -42,19 +42,23 @@ OUTPUTS = {
 }
 
 
-@pytest.mark.parametrize("source", ["option", "configuration"])
+@pytest.mark.parametrize("source", ["option", "configuration", "netrc"])
 @pytest.mark.parametrize("output", OUTPUTS)
 def test_no_output_repeats_credentials(rpcurl, grpc_server, tmp_path, output, source):
     options, place = OUTPUTS[output]
     file = tmp_path / "file"
     options = [option.replace("FILE", str(file)) for option in options]
-    if source == "option":
-        options += ["--redact", "X-Mine"]
-    else:
-        config = write(tmp_path / "config", "--redact x-mi*\n")
-        options += ["--config", config]
     headers = [word for header in HEADERS for word in ("-H", header)]
-    result = rpcurl("--bearer", BEARER, *headers, *options, "-d", DATA, grpc_server.url, "Fail").exits(8 if "assert" in output else 67)
+    if source == "option":
+        options += [*headers, "--bearer", BEARER, "--redact", "X-Mine"]
+    elif source == "configuration":
+        config = write(tmp_path / "config", "--redact x-mi*\n")
+        options += [*headers, "--bearer", BEARER, "--config", config]
+    else:
+        entries = [("127.0.0.1", "client", NAMED), ("other.test", "me", BEARER)]
+        netrc = "".join(f"machine {host} login {name} password {password}\n" for host, name, password in entries)
+        options += [*headers[2:], "--netrc-file", write(tmp_path / "netrc", netrc)]
+    result = rpcurl(*options, "-d", DATA, grpc_server.url, "Fail").exits(8 if "assert" in output else 67)
     text = {"out": result.out, "err": result.err, "file": file.read_bytes().decode(errors="replace") if file.exists() else ""}[place]
     assert text
     for shown in (result.out, result.err, text):
@@ -92,6 +96,7 @@ TRANSCRIBED = {
     "a variable of the environment": ['set x = "${env.MY_TOKEN}"', "print $x"],
     "a header that is named later": ["options --redact x-mine", f"header x-mine: {NAMED}", "header demo-header: x-echo=1", 'call Hello {"name":"%s"}' % NAMED],
     "one that was set before": [f"header x-mine: {NAMED}", "record", "options --redact x-mine", 'call Hello {"name":"%s"}' % NAMED],
+    "the password of a proxy": [f"options --proxy http://me:{NAMED}@proxy.test:1", "call EchoMetadata", 'call Hello {"name":"%s"}' % NAMED],
     "an attribute": [f"attribute token={NAMED}", 'call Hello {"name":"%s"}' % NAMED],
 }
 
@@ -102,7 +107,7 @@ def test_transcripts_hide_what_the_session_knows(rpcurl, grpc_server, tmp_path, 
     begin = f"record {transcript}"
     lines = [begin if line == "record" else line for line in TRANSCRIBED[case]]
     lines = [*([] if begin in lines else [begin]), *lines, "record off"]
-    environment = {"K": NAMED, "MY_TOKEN": NAMED}
+    environment = {"K": NAMED, "MY_TOKEN": NAMED, "no_proxy": "127.0.0.1"}
     options = ["--var", "c=env:K"] if "command line" in case else []
     result = rpcurl("session", *options, grpc_server.url, input="\n".join(lines) + "\n", env=environment)
     assert result.code == 0 and result.err == "", result.err

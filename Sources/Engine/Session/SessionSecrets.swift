@@ -94,21 +94,16 @@ package final class SessionSecrets {
     for entry in state.chain { add(namedIn: entry.text) { _ = $0.spec(entry.text) } }
   }
 
-  /// Adds the credentials that a call sends: those of its headers, also of files and of a prompt, and of its netrc file.
+  /// Adds the credentials that a call sends: those of its headers, also of files and of a prompt, and those that libcurl adds.
   func add(of plan: CallPlan) {
     added.add(plan.settings.secrets.mask)
-    if let file = plan.connection.netrcFile { add(Self.netrc(file)) }
+    add(plan.connection.passwords)
   }
 
   private func add(namedIn text: String, _ read: (inout WrittenSecrets) -> Void) {
     var written = WrittenSecrets(names, separates: true)
     read(&written)
     add(written.secrets.flatMap(Self.parts) + Self.named(in: text))
-  }
-
-  /// The passwords of a netrc file, and the values of HTTP Basic that libcurl makes of them.
-  private static func netrc(_ file: String) -> [String] {
-    NetrcFile(file).logins.flatMap { [$0.password, Base64.encode(Array("\($0.name):\($0.password)".utf8))] }
   }
 
   /// A credential, and what follows the scheme of a header or the name of a user.
