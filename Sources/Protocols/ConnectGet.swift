@@ -1,3 +1,4 @@
+import RPCurlLanguage
 import RPCurlProtobuf
 
 /// The URL of a unary call without side effects by GET (Connect protocol, "Unary-Get-Request").
@@ -26,6 +27,11 @@ enum ConnectGet {
     return parameters
   }
 
+  /// The message in a query, perhaps compressed; nil if there is none, or if it is not valid base64.
+  static func message(in parameters: [String: [UInt8]]) -> [UInt8]? {
+    parameters["message"].flatMap { parameters["base64"] == [UInt8(ascii: "1")] ? Base64.decode($0) : $0 }
+  }
+
   /// Base64 in the URL-safe alphabet, without padding.
   private static func urlSafe(_ bytes: [UInt8]) -> String {
     let text = Base64.encode(bytes, padding: false).utf8.map { byte in
@@ -36,5 +42,20 @@ enum ConnectGet {
       }
     }
     return String(decoding: text, as: UTF8.self)
+  }
+}
+
+extension HTTPRequest {
+  /// The URL with a placeholder for the message of a call by GET, if it is to be hidden.
+  ///
+  /// - Parameter isHidden: Whether to hide the message, which is nil if it is compressed.
+  package func shownURL(hidingMessage isHidden: (_ message: [UInt8]?) -> Bool) -> String {
+    guard method == "GET", let query = url.firstRange(of: "?"), let name = url.firstRange(of: "&message=")
+    else {
+      return url
+    }
+    let parameters = ConnectGet.parameters(of: url[query.upperBound...])
+    let message = parameters["compression"] == nil ? ConnectGet.message(in: parameters) : nil
+    return isHidden(message) ? "\(url[..<name.upperBound])\(SecretMask.placeholder)" : url
   }
 }

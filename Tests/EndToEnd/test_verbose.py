@@ -1,5 +1,6 @@
 """-v and -vv: the details of a call and its connection on standard error, without secrets."""
 
+import base64
 import json
 import re
 
@@ -81,6 +82,21 @@ def test_connect_and_get(call, connect_server):
     assert "* sent message 0: 3 bytes (3 on the wire)\n" in err and re.search(r"received message 0: 14 bytes \(\d+ on", err)
     err = call("-vv", "--protocol", "connect", "--connect-get", data='{"id":"1"}', method="Find", server=connect_server)
     assert "* sent message 0: 3 bytes (in the URL)\n" in err
+
+
+@pytest.mark.parametrize("codec", ["proto", "json"])
+@pytest.mark.parametrize("options", [["--redact", "name"], ["--redact", "name", "--compression", "gzip"], ["--bearer", SECRET]], ids=" ".join)
+def test_secrets_of_a_message_in_the_url(rpcurl, connect_server, descriptor_set, codec, options):
+    words = ["--protocol", "connect", "--connect-get", "--codec", codec, "--descriptor-set", descriptor_set, *options]
+    words += ["-d", json.dumps({"name": SECRET}), f"{connect_server.url}/{SERVICE}/Hello"]
+    shown = rpcurl("-v", *words).err
+    event = json.loads(rpcurl("--format", "events", *words).out.splitlines()[0])
+    bare = base64.urlsafe_b64encode(b"\n" + bytes([len(SECRET)]) + SECRET.encode()).decode()
+    for text in (shown, event["url"]):
+        assert "[redacted]" in text and SECRET not in text and bare[4:-4] not in text, text
+    if "name" in options:
+        assert "&message=[redacted]\n" in shown and event["url"].endswith("&message=[redacted]")
+        assert "[redacted]" not in next(line for line in rpcurl("-v", "--show-secrets", *words).err.splitlines() if "> GET" in line)
 
 
 @pytest.mark.parametrize("binary", ["rpcurl", "http3_rpcurl"])

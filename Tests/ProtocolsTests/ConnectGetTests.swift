@@ -48,6 +48,24 @@ import Testing
     #expect(try Compression.gzip.decompress(message) == Array("{}".utf8))
   }
 
+  @Test(arguments: CodecName.allCases, [Compression.gzip, nil])
+  func hidesMessage(codec: CodecName, compression: Compression?) throws {
+    let sent = Array(#"{"a":"&message=b"}"#.utf8)
+    let request = try request(sent, codec: codec, compression: compression)
+    #expect(request.shownURL(hidingMessage: { _ in false }) == request.url)
+    let hidden = request.shownURL { message in
+      #expect(message == (compression == nil ? sent : nil))
+      return true
+    }
+    let end = try #require(request.url.firstRange(of: "&message="))
+    #expect(hidden == "\(request.url[..<end.upperBound])[redacted]")
+  }
+
+  @Test func hidesNothingOfPOST() {
+    let request = HTTPRequest(url: "http://h/a.B/C?x&message=1", headers: Headers())
+    #expect(request.shownURL(hidingMessage: { _ in true }) == request.url)
+  }
+
   @Test(arguments: [(8192, "GET"), (8193, "POST")])
   func usesPOSTIfTheURLIsTooLong(urlBytes: Int, method: String) throws {
     let start = "http://h/a.B/C?connect=v1&encoding=json&message="

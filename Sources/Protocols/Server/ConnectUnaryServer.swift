@@ -130,10 +130,10 @@ extension ServerRequest {
     guard version == nil ? !options.requiresConnectVersion : version == Array("v1".utf8) else {
       throw .violation(.invalidArgument, "the parameter connect must be v1")
     }
-    guard let text = parameters["message"] else {
+    guard parameters["message"] != nil else {
       throw .violation(.invalidArgument, "the parameter message is missing")
     }
-    guard let bytes = parameters["base64"] == [UInt8(ascii: "1")] ? Base64.decode(text) : text else {
+    guard let bytes = ConnectGet.message(in: parameters) else {
       throw .violation(.invalidArgument, "the parameter message is not valid base64")
     }
     message = bytes

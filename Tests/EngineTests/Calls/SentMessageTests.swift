@@ -30,6 +30,14 @@ struct SentMessageTests {
   private func text(
     _ json: String, isWhole: Bool = false, names: SecretNames? = .standard, codec: CodecName = .proto
   ) throws -> String {
+    let (sent, bytes) = try sent(json, names, codec)
+    #expect(sent.hasSecrets(bytes) == sent.text(bytes, isWhole: true).contains(SecretMask.placeholder))
+    return sent.text(bytes, isWhole: isWhole)
+  }
+
+  private func sent(
+    _ json: String, _ names: SecretNames?, _ codec: CodecName
+  ) throws -> (SentMessage, [UInt8]) {
     let folder = try #require(TemporaryDirectory())
     let file = folder.write("s.proto", schema.utf8)
     let arguments = Parser.parse(["describe", "-I", folder.path, "--proto", file])
@@ -37,7 +45,7 @@ struct SentMessageTests {
     let type = try #require(try pool.messageType(named: "s.M"))
     let message = try Message(type, json: Array(json.utf8))
     let sent = SentMessage(type: type, codec: codec, encoding: JSONEncodingOptions(), secretNames: names)
-    return sent.text(codec == .json ? Array(json.utf8) : message.serialized(), isWhole: isWhole)
+    return (sent, codec == .json ? Array(json.utf8) : message.serialized())
   }
 
   @Test(arguments: [
@@ -57,6 +65,11 @@ struct SentMessageTests {
 
   @Test func hidesFieldsOfOwnNames() throws {
     #expect(try text(#"{"name":"a"}"#, names: SecretNames(adding: ["name"])) == #"{"name":"[redacted]"}"#)
+  }
+
+  @Test func messageThatCannotBeReadMayHaveSecrets() throws {
+    let (sent, _) = try sent("{}", .standard, .proto)
+    #expect(sent.hasSecrets([0xFF]))
   }
 
   @Test func cutsLongMessages() throws {

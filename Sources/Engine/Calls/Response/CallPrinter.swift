@@ -161,10 +161,14 @@ package final class CallPrinter: CallObserver {
 
   package func receive(sent message: [UInt8], isRepeated: Bool) {
     guard settings.verbosity > (isRepeated ? 1 : 0) else { return }
-    let shown = SentMessage(
+    trace(">", redaction.text(sentMessage.text(message, isWhole: settings.verbosity > 1)))
+  }
+
+  /// The text of the messages of the request.
+  private var sentMessage: SentMessage {
+    SentMessage(
       type: plan.method.input, codec: plan.settings.wire.codec, encoding: settings.jsonEncoding,
       secretNames: settings.showsSecrets ? nil : secrets?.names ?? plan.settings.secretNames)
-    trace(">", redaction.text(shown.text(message, isWhole: settings.verbosity > 1)))
   }
 
   package func receive(wire event: CallEvent<MessageSize>) {
@@ -241,11 +245,12 @@ package final class CallPrinter: CallObserver {
   }
 
   private func print(_ start: RequestStart, _ request: HTTPRequest?) {
-    let headers = request?.headers ?? start.headers
-    let url = request?.url ?? "\(start.target)/\(start.method)"
     secrets = call?.secrets
     // An interceptor may have ended the call before it was sent.
     secrets?.add(start.headers, start.credentials)
+    guard settings.verbosity > 0 || settings.format == .events else { return }
+    let headers = request?.headers ?? start.headers
+    let url = request.map(self.url(of:)) ?? "\(start.target)/\(start.method)"
     if settings.verbosity > 0 {
       trace("*", "\(start.method) (\(plan.method.kind.rawValue)) over \(plan.settings.protocolName.rawValue)")
       if plan.settings.wire.usesGET, request?.method == "POST" {
@@ -267,6 +272,12 @@ package final class CallPrinter: CallObserver {
       url: url)
     event.add(attributes: redaction.attributes(call?.attributes ?? plan.settings.attributes))
     write(event)
+  }
+
+  /// The URL of a request, whose message may be a part of it.
+  private func url(of request: HTTPRequest) -> String {
+    guard !settings.showsSecrets else { return request.url }
+    return redaction.text(request.shownURL { $0.map(sentMessage.hasSecrets) ?? true })
   }
 
   /// Prints that a message was sent, or has arrived.

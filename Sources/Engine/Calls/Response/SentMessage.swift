@@ -42,13 +42,22 @@ package struct SentMessage {
     do { return try value(try json(message)).indentedText } catch { return "\(error)" }
   }
 
+  /// Whether a message may have secret fields: one that cannot be read may.
+  package func hasSecrets(_ bytes: [UInt8]) -> Bool {
+    guard secretNames != nil else { return false }
+    guard let value = try? JSONValue(parsing: json(message(bytes))) else { return true }
+    return masked(value, type) != value
+  }
+
+  private func message(_ bytes: [UInt8]) throws -> Message {
+    switch codec {
+    case .proto: try Message(type, serialized: bytes)
+    case .json: try Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
+    }
+  }
+
   private func json(_ bytes: [UInt8]) throws -> String {
-    let message: Message =
-      switch codec {
-      case .proto: try Message(type, serialized: bytes)
-      case .json: try Message(type, json: bytes, options: JSONDecodingOptions(allowUnknownFields: true))
-      }
-    let json = try json(message)
+    let json = try json(message(bytes))
     guard secretNames != nil else { return String(decoding: json, as: UTF8.self) }
     return try value(json).text
   }

@@ -92,7 +92,7 @@ extension OptionTable {
       "Show metadata and requests on standard error, and the source of the schema; -vv also the connection.",
       "A message is shown as it was sent, after --set and the interceptors, up to 4 KiB; -vv shows all of it, and what each "
         + "further attempt sends. [redacted] replaces fields with debug_redact in the schema and those with secret names, as --redact "
-        + "describes. -vv also shows what libcurl reports about the connection (names, addresses, TLS, certificates, reuse), the size "
+        + "describes; a message with such fields is also hidden in the URL of a GET request. -vv also shows what libcurl reports about the connection (names, addresses, TLS, certificates, reuse), the size "
         + "and compression of each message, and debug logs of interceptors. Credentials are redacted unless "
         + "--show-secrets is given.",
       example: "rpcurl -v https://demo.example demo.v1.Demo/Hello",
