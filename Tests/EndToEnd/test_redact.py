@@ -71,6 +71,20 @@ def test_details_are_shown_without_credentials(rpcurl, grpc_server):
     rpcurl("--bearer", BEARER, "--show-secrets", "-d", DATA, grpc_server.url, "Fail").reports(f'"reason":"got {BEARER}"')
 
 
+def test_expected_credentials(rpcurl, grpc_server, descriptor_set, tmp_path):
+    condition, shown = f"header authorization == Bearer {NAMED}", "header authorization == Bearer [redacted]"
+    stub = write(tmp_path / "stub.json", json.dumps({"method": "demo.v1.Demo/Find", "where": [condition], "response": {}}))
+    mock = ["--use", f"mock,file={stub}", "--descriptor-set", descriptor_set]
+    junit = tmp_path / "junit.xml"
+    results = [
+        rpcurl(*mock, "http://nowhere.test", "demo.v1.Demo/Find"),
+        rpcurl("--use", f"assert,check={condition},junit={junit}", grpc_server.url, "Hello"),
+        rpcurl("session", grpc_server.url, input=f"call Hello\nexpect {condition}\n"),
+    ]
+    for text in [*(result.err for result in results), junit.read_text()]:
+        assert f"{shown}: expected == Bearer [redacted], got no authorization" in text and NAMED not in text, text
+
+
 def test_responses_are_not_changed(rpcurl, grpc_server):
     result = rpcurl("--bearer", BEARER, "-d", json.dumps({"name": BEARER}), "--format", "events", grpc_server.url, "Hello")
     message = next(event for event in result.lines() if event["event"] == "message")

@@ -88,7 +88,7 @@ import Testing
 
   @Test func redactsSecretHeaders() throws {
     let found = try failures("assert,check=header set-cookie == x", headers: Headers([("set-cookie", "top")]))
-    #expect(found == ["header set-cookie == x: expected == x, got \"[redacted]\""])
+    #expect(found == ["header set-cookie == [redacted]: expected == [redacted], got \"[redacted]\""])
   }
 
   @Test(

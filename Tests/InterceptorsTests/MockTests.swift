@@ -87,6 +87,13 @@ import Testing
     #expect(other.end?.error?.message.contains("the closest is for test.Echo/Sag") == true)
   }
 
+  @Test func missHidesExpectedCredential() throws {
+    let error = try unary(#"{"where":["header authorization == Bearer hunter2-a"],"response":{}}"#).end?.error
+    let expected =
+      "header authorization == Bearer [redacted]: expected == Bearer [redacted], got no authorization"
+    #expect(error?.message.hasSuffix(expected) == true)
+  }
+
   @Test func forwardsMissIfConfigured() throws {
     let call = try unary(#"{"request":"a","response":{}}"#, "ping", ",miss=pass")
     #expect(call.wireLines == ["start", "ping", "half-close"])

@@ -44,7 +44,9 @@ import Testing
     ("header content-type > 10", #"> 10 | "application/grpc""#),
     ("header authorization absent", #"absent | "Bearer [redacted]""#),
     ("header authorization == Bearer swordfish", "holds"),
-    ("header authorization == Bearer secret", #"== Bearer secret | "Bearer [redacted]""#),
+    ("header authorization == Bearer secret", #"== Bearer [redacted] | "Bearer [redacted]""#),
+    ("header authorization =~ ^secret", #"=~ [redacted] | "Bearer [redacted]""#),
+    ("trailer x-token contains secret", "contains [redacted] | no x-token"),
     ("trailer x-end =~ ^\\d+$", "holds"), ("trailer content-type exists", "exists | no content-type"),
   ])
   func metadata(_ check: String, _ expected: String) throws {
@@ -55,6 +57,18 @@ import Testing
     ])
     result.trailers = Headers([("x-end", "12")])
     #expect(try outcome(check, result) == expected)
+  }
+
+  @Test(arguments: [
+    ("header x-token  ==  a b", "header x-token == [redacted]"),
+    ("trailer authorization != Bearer a", "trailer authorization != Bearer [redacted]"),
+    ("header x-token == ${env.A}", "header x-token == ${env.A}"),
+    ("header x-token  size 2", "header x-token  size 2"), ("header x-a  == b", "header x-a  == b"),
+    (".token == a", ".token == a"),
+  ])
+  func textHasNoCredentials(_ check: String, _ shown: String) throws {
+    let result = try response("test3.Node", [])
+    #expect(try Condition(parsing: check).text(for: result) == shown)
   }
 
   @Test(arguments: [

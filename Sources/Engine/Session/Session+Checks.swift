@@ -1,3 +1,4 @@
+import RPCurlChain
 import RPCurlLanguage
 import RPCurlProgram
 import RPCurlProtobuf
@@ -27,13 +28,18 @@ extension Session {
       throw Failure(.usage, "expect", "no call was made", hint: "call METHOD {…}, then expect CHECK")
     }
     let check = try bindings.condition(named?.check ?? text)
-    let name = (named.map { "stream \($0.name) " } ?? "") + check.text
+    func title(_ result: CallResult) -> String {
+      (named.map { "stream \($0.name) " } ?? "") + check.text(for: result)
+    }
     guard stream.hasEnded || !check.isAboutEnd else {
-      throw Failure(.input, "expect \(name)", stream.whyOpen.reason, hint: stream.whyOpen.hint)
+      throw Failure(
+        .input, "expect \(title(try stream.result()))", stream.whyOpen.reason, hint: stream.whyOpen.hint)
     }
     try schema.lookup(for: stream.plan, client)?.resolve(UnresolvedName.all(inBracketsOf: check.text))
     goldenFiles.waitLimit = waitLimit
-    let outcome = check.evaluate(try stream.result(), files: goldenFiles)
+    let result = try stream.result()
+    let name = title(result)
+    let outcome = check.evaluate(result, files: goldenFiles)
     if check.isAboutStatus { acceptFailures(of: stream, checkHolds: outcome == .holds) }
     if observer?.checked(name, outcome, of: stream) == true { return }
     switch outcome {

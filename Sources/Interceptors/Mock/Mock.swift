@@ -30,6 +30,7 @@ final class Mock: StagedInterceptor {
     self.context = context
     responder = LocalResponder(context, call.kind)
     values = factory.values(for: call)
+    values.secrets = context.secrets
   }
 
   func requestStart(_ start: RequestStart, _ token: consuming RequestToken<RequestStart>) {

@@ -73,12 +73,12 @@ struct PreparedCondition {
     var found =
       message.map { message in patterns.flatMap { $0.differences(of: message).map(\.description) } }
       ?? (patterns.isEmpty ? [] : ["there is no message"])
-    let request = Request(headers: values.headers)
+    let request = Request(headers: values.headers, secrets: values.secrets)
     for test in tests {
       switch Self.outcome(test, type, request, values) {
       case .holds: break
-      case .fails(let mismatch): found.append("\(test.text): \(mismatch)")
-      case .invalid(let reason, _): found.append("\(test.text): \(reason)")
+      case .fails(let mismatch): found.append("\(test.text(for: request)): \(mismatch)")
+      case .invalid(let reason, _): found.append("\(test.text(for: request)): \(reason)")
       }
     }
     return found
@@ -101,6 +101,7 @@ struct PreparedCondition {
   /// A request, as conditions need it.
   private struct Request: Subject {
     let headers: Headers
+    let secrets: CallSecrets?
     let statusNumber = 0
     let statusName = "ok"
     let error = ""
@@ -112,7 +113,7 @@ struct PreparedCondition {
     func trailers(_ name: String) -> [String] { [] }
     func connection(_ property: ConnectionProperty) -> [String] { [] }
     func shown(_ value: String, of name: String) -> String {
-      Redaction().value(value, of: name)
+      Redaction(secrets ?? CallSecrets()).value(value, of: name)
     }
   }
 }

@@ -8,6 +8,8 @@ struct RequestValues: TemplateValues {
   var request: Message?
   /// The request's metadata.
   var headers = Headers()
+  /// The credentials of the call.
+  var secrets: CallSecrets?
   /// The method that was called.
   let method: MethodName
   /// The number of request messages received.

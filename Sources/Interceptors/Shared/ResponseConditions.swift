@@ -127,17 +127,16 @@ struct ResponseProgress {
     result.end(end)
     result.latency = latency
     return zip(conditions, evaluations).compactMap { condition, evaluation in
+      let reason: (line: String, lines: String)
       switch evaluation.outcome(of: result) {
-      case .holds: nil
-      case .fails(let mismatch):
-        UnmetCondition(
-          line: result.redaction.text("\(condition.text): \(mismatch)"),
-          lines: result.redaction.text("\(condition.text): \(mismatch.lines)"))
-      case .invalid(let reason, _):
-        UnmetCondition(
-          line: result.redaction.text("\(condition.text): \(reason)"),
-          lines: result.redaction.text("\(condition.text): \(reason)"))
+      case .holds: return nil
+      case .fails(let mismatch): reason = (mismatch.description, mismatch.lines)
+      case .invalid(let text, _): reason = (text, text)
       }
+      let text = condition.text(for: result)
+      return UnmetCondition(
+        line: result.redaction.text("\(text): \(reason.line)"),
+        lines: result.redaction.text("\(text): \(reason.lines)"))
     }
   }
 

@@ -197,6 +197,16 @@ extension ValueCondition {
   }
 }
 
+extension Property {
+  /// The name of the header or trailer; nil for other values.
+  var metadataName: String? {
+    switch self {
+    case .header(let name), .trailer(let name): name
+    default: nil
+    }
+  }
+}
+
 // MARK: - Text
 
 extension Claim: CustomStringConvertible {
@@ -241,11 +251,19 @@ extension Property: CustomStringConvertible {
 
 extension ValueCondition: CustomStringConvertible {
   /// The text after the name of the value.
-  var description: String {
-    switch test {
-    case .compare(let comparison, let operand): "\(comparison.rawValue) \(operand.description)"
-    case .matches(let operand, let isWanted): "\(isWanted ? "=~" : "!~") \(operand.description)"
-    case .contains(let operand): "contains \(operand.description)"
+  var description: String { description { $0 } }
+
+  /// The text after the name of the value.
+  ///
+  /// - Parameter shown: Redacts an operand. Expressions are shown as they are.
+  func description(_ shown: (String) -> String) -> String {
+    func text(_ operand: some ConditionOperand & CustomStringConvertible) -> String {
+      operand.isLiteral ? shown(operand.description) : operand.description
+    }
+    return switch test {
+    case .compare(let comparison, let operand): "\(comparison.rawValue) \(text(operand))"
+    case .matches(let operand, let isWanted): "\(isWanted ? "=~" : "!~") \(text(operand))"
+    case .contains(let operand): "contains \(text(operand))"
     case .exists(let isWanted): isWanted ? "exists" : "absent"
     case .kind(let kind): "is \(kind.rawValue)"
     case .size(let bound): "size \(bound)"

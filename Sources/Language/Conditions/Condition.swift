@@ -63,6 +63,15 @@ package struct Condition: Sendable {
     try Evaluation(self, type: type, files: files).check()
   }
 
+  /// The text as reports of a call show it: without the credential that it expects in a header or a trailer.
+  package func text(for subject: some Subject) -> String {
+    guard case .value(let property, let condition) = claim, let name = property.metadataName else {
+      return text
+    }
+    let shown = condition.description { subject.shown($0, of: name) }
+    return shown == condition.description ? text : "\(property) \(shown)"
+  }
+
   /// Whether it is about the end of the call, which a stream that is open does not have.
   package var isAboutEnd: Bool {
     switch claim {

@@ -179,7 +179,8 @@ package struct Evaluation {
     guard try !condition.holds(for: values) else { return nil }
     // The condition uses the real values; the report shows them redacted.
     let shown = values.map { JSONValue.quoted(subject.shown($0, of: name)) }
-    return Mismatch("\(condition)", got: shown.isEmpty ? "no \(name)" : shown.joined(separator: ", "))
+    let expected = condition.description { subject.shown($0, of: name) }
+    return Mismatch(expected, got: shown.isEmpty ? "no \(name)" : shown.joined(separator: ", "))
   }
 
   private func test(

@@ -2,7 +2,7 @@ import RPCurlProtobuf
 
 /// What follows an operator. It is kept as it is written, because the left side of the condition decides how it is read: as
 /// text, or as JSON.
-struct Operand: ConditionOperand, Equatable, Sendable {
+struct Operand: ConditionOperand, CustomStringConvertible, Equatable, Sendable {
   /// The operand as it is written. For one whose values are inserted, text that is read as the same operand.
   let description: String
   /// The operand of text: up to its end, or a string of JSON.
@@ -105,7 +105,7 @@ struct Operand: ConditionOperand, Equatable, Sendable {
 }
 
 /// The operand of `=~` and `!~`: an expression, in which values are literal text.
-struct PatternOperand: ConditionOperand, Equatable, Sendable {
+struct PatternOperand: ConditionOperand, CustomStringConvertible, Equatable, Sendable {
   /// The operand as it is written.
   let description: String
   private let template: Template
