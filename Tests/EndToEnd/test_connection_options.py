@@ -78,7 +78,10 @@ def test_encrypted_key(call, grpc_mtls_server, certificates, encrypted_key, tmp_
     call(*options, "--pass", "open sesame", url).exits(2).reports("hint: put it into a file (--pass @FILE)")
     # As curl has it.
     result = call("--cert", f"{certificates / 'client.pem'}:open sesame", url).exits(6)
-    assert result.err.endswith("hint: the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND\n")
+    assert result.err == (
+        f"rpcurl: --cert {certificates / 'client.pem'}:…: No such file or directory\n"
+        "hint: the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND\n"
+    )
 
 
 def typed_at_the_prompt(rpcurl, arguments, prompt):

@@ -118,14 +118,15 @@ package enum ConnectionPlan {
     guard let argument, let path = argument.text else { return nil }
     let option = OptionTable[argument.id].name
     func failure(_ why: String) -> Failure {
-      var hint: String?
+      var (shown, hint) = (path, String?.none)
       if WholeValue.isElsewhere(path) {
         hint = "\(option) names a file: write its path, without @, env: or cmd:"
-      } else if argument.id == .cert, path.contains(":") {
+      } else if argument.id == .cert, let colon = path.firstRange(of: ":") {
         // curl accepts CERTIFICATE:PASSWORD.
+        shown = "\(path[..<colon.upperBound])…"
         hint = "the passphrase is given with --pass @FILE, env:NAME or cmd:COMMAND"
       }
-      return Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(path)", why, hint: hint)
+      return Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(shown)", why, hint: hint)
         .at(argument.origin)
     }
     var status = stat()
