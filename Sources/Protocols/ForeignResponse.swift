@@ -64,6 +64,8 @@ extension RPCError {
       return
     }
     let mask = mask()
+    // In the body as it is, since its lines are joined.
+    response.body = mask.apply(response.body)
     let json = response.json
     if origin == .violation, response.status != 200, let status = json.flatMap(GatewayStatus.init) {
       code = status.code
@@ -72,7 +74,7 @@ extension RPCError {
     } else if let line = response.line(json) {
       message += ": \(mask.apply(line).prefix(ofBytes: 300))"
     }
-    response.body = mask.apply(response.body).prefix(ofBytes: ForeignResponse.maxBytes)
+    response.body = response.body.prefix(ofBytes: ForeignResponse.maxBytes)
     response.headers = Headers(response.headers.fields.map { ($0.name, mask.apply($0.value)) })
     self.response = response
   }

@@ -40,6 +40,16 @@ import Testing
     }
   }
 
+  /// Lines are ended as they are, by escapes of JSON, or percent-encoded.
+  @Test(arguments: ["\n", "\r\n  ", "\n\t", "\\n", "\\r\\n ", "%0A", "%0d%0a%20"])
+  func replacesCredentialsOverSeveralLines(end: String) {
+    let mask = SecretMask(["hunter2-secret"])
+    #expect(mask.apply("a hunter2-\(end)secret b") == "a [redacted] b")
+    let digits = Base64.encode(Array("hunter2-secret".utf8), padding: false)
+    #expect(mask.apply("a \(digits.prefix(9))\(end)\(digits.dropFirst(9)).") == "a [redacted].")
+    #expect(mask.apply("hunter2-\(end)other") == "hunter2-\(end)other")
+  }
+
   @Test func replacesStartOfCredentialAtTheEnd() {
     #expect(apply("token s3cr/t") == "token [redacted]")
     #expect(apply("token s3cr/t.") == "token s3cr/t.")

@@ -181,6 +181,8 @@ import Testing
     #expect(found.map { "\($0)" }?.contains("t0ken") == false)
     #expect(found?.message.contains("token [redacted]") == true)
     #expect(found?.response?.source == "via proxy [redacted]")
+    let lines = error(401, "text/plain", Array("bad t0ken-\n  value".utf8), hiding: ["t0ken-value"])
+    #expect(lines?.message.hasSuffix(": bad [redacted]") == true)
     let gateway = error(
       401, "application/json", Array(#"{"code":16,"message":"bad t0ken-value"}"#.utf8),
       hiding: ["t0ken-value"])

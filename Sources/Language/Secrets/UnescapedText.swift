@@ -5,14 +5,17 @@ struct UnescapedText {
     static let url = Escapes(rawValue: 1)
     static let json = Escapes(rawValue: 2)
     static let html = Escapes(rawValue: 4)
-    /// Each combination of the escapes whose first byte a text has: a secret may itself contain what looks like an escape of
+    /// The ends of lines and the blanks after them, where a text is wrapped, such as base64.
+    static let lines = Escapes(rawValue: 8)
+    /// Each combination of the escapes whose first bytes a text has: a secret may itself contain what looks like an escape of
     /// another kind.
     static func combinations(in text: [UInt8]) -> [Escapes] {
-      let marks: [(UInt8, Escapes)] = [
-        (UInt8(ascii: "%"), .url), (UInt8(ascii: "\\"), .json), (UInt8(ascii: "&"), .html),
+      let marks: [(String, Escapes)] = [
+        ("%", .url), ("\\", .json), ("&", .html), ("\n", .lines), ("\\n", .lines), ("%0A", .lines),
+        ("%0a", .lines),
       ]
-      let present = Escapes(marks.filter { text.contains($0.0) }.map(\.1))
-      return (0..<8).map { Escapes(rawValue: $0) }.filter(present.isSuperset)
+      let present = Escapes(marks.filter { text.contains(Array($0.0.utf8)) }.map(\.1))
+      return (0..<16).map { Escapes(rawValue: $0) }.filter(present.isSuperset)
     }
 
     let rawValue: Int
@@ -29,10 +32,14 @@ struct UnescapedText {
     bytes.reserveCapacity(text.count)
     sources.reserveCapacity(text.count)
     var place = 0
+    var isAtLineStart = false
     while place < text.count {
       let escape = Self.escape(escapes, in: text, at: place)
       let end = escape?.end ?? place + 1
       for byte in escape?.bytes ?? [text[place]] {
+        let isLineEnd = byte == 0x0A || byte == 0x0D
+        isAtLineStart = isLineEnd || isAtLineStart && (byte == 0x20 || byte == 0x09)
+        if isAtLineStart, escapes.contains(.lines) { continue }
         bytes.append(byte)
         sources.append(place..<end)
       }
