@@ -129,6 +129,7 @@ package final class Call {
       self.exchange = exchange
       return exchange
     }
+    if let limit = own.timeout, limit <= .zero { chain.cancel(Self.late) }
   }
 
   /// Sends a message. A message sent before `start` is queued.

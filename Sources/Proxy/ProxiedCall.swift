@@ -72,7 +72,8 @@ final class ProxiedCall: StreamHandler, RequestReceiver, CallObserver {
     guard let call else { return }
     line.requestCount += 1
     recorded?.add(request: message, method.input, responder.codec)
-    guard codec != responder.codec else { return call.send(.bytes(message)) }
+    // A target checks what it receives; without one, this is the server.
+    guard codec != responder.codec || proxied.isServed else { return call.send(.bytes(message)) }
     do {
       call.send(try call.serialized(.typed(Message(method.input, message, responder.codec))))
     } catch {

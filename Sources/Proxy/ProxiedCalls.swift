@@ -17,9 +17,11 @@ final class ProxiedMethod {
   let descriptor: MethodDescriptor
   /// The codec of the calls that are made.
   let codec: CodecName
+  /// Whether the method is in the schema of a server without a target, which checks its messages.
+  let isServed: Bool
 
-  fileprivate init(_ plan: CallPlan, _ prepared: PreparedRequest) {
-    (self.plan, self.prepared) = (plan, prepared)
+  fileprivate init(_ plan: CallPlan, _ prepared: PreparedRequest, isServed: Bool) {
+    (self.plan, self.prepared, self.isServed) = (plan, prepared, isServed)
     (descriptor, codec) = (plan.method, plan.settings.wire.codec)
   }
 }
@@ -268,7 +270,8 @@ final class ProxiedCalls {
     call.reportsMessages = prints && settings.output.verbosity > 0
     call.interceptors += [breakRegistration, unanswered].compactMap(\.self)
     if methods.count >= Self.maxMethods { methods = [:] }
-    let proxied = ProxiedMethod(plan, client.prepare(call))
+    let proxied = ProxiedMethod(
+      plan, client.prepare(call), isServed: unanswered != nil && method != nil)
     methods[key] = proxied
     return proxied
   }

@@ -703,6 +703,24 @@ def test_reflection_and_health_of_serve(served, rpcurl):
     from grpc_health.v1 import health_pb2, health_pb2_grpc
     from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
+INVALID = [("json", '{"name":'), ("json", ""), ("json", '{"name":5}'), ("proto", "\x0f")]
+
+
+@pytest.mark.parametrize("options", [["--default"], ["--use", "mock,file=STUBS"]], ids=["default", "mock"])
+def test_serve_refuses_what_is_no_message(shared, descriptor_set, tmp_path_factory, options):
+    stubs = tmp_path_factory.getbasetemp() / "proxy-stubs.json"
+    stubs.write_text(STUBS)
+    served = shared("serve", "--descriptor-set", descriptor_set, *[option.replace("STUBS", str(stubs)) for option in options])
+    for codec, body in INVALID:
+        status, _, text = curl("-H", f"content-type: application/{codec}", "--data-binary", body, f"{served.url}/{DEMO}/Hello")
+        assert (status, json.loads(text)["code"]) == (400, "invalid_argument"), body
+    with grpc.insecure_channel(served.address) as channel, pytest.raises(grpc.RpcError) as failed:
+        channel.unary_unary(f"/{DEMO}/Hello")(b"\xff", timeout=PATIENCE_SECONDS)
+    assert failed.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    status, _, text = curl("--json", "{}", "-H", "connect-timeout-ms: 0", f"{served.url}/{DEMO}/Hello")
+    assert (status, json.loads(text)["code"]) == (504, "deadline_exceeded")
+
+
     rpcurl("list", served.url).exits(0).prints(DEMO)
     rpcurl("describe", f"{served.url}", f"{DEMO}.Hello").exits(0)
     with grpc.insecure_channel(served.address) as channel:
