@@ -944,7 +944,6 @@ _rpcurl_arguments() {
 --netrc-file|||file
 -A --user-agent|||none
 --codec|||list proto json
---connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy
 --accept-compression|||comma identity gzip deflate br zstd snappy
 --rpc-header|+||at:header
@@ -988,7 +987,6 @@ _rpcurl_arguments() {
 -I --import-path|+||dir
 --var|+||at:variable
 --codec|||list proto json
---connect-get|||flag
 --compression|||list identity gzip deflate br zstd snappy
 --accept-compression|||comma identity gzip deflate br zstd snappy
 --rpc-header|+||at:header

@@ -88,9 +88,13 @@ final class ProxiedCalls {
     self.unanswered = unanswered
     followsVersion = options.httpVersion == nil && !settings.target.isTLS
     unfinished = UnfinishedMessages(maxMessageBytes: settings.wire.maxMessageBytes)
+    // The compressions that options name are those of a proxy's calls, and those of a server itself.
+    let wire = unanswered == nil ? nil : settings.wire
     serverOptions = ServerOptions(
       maxMessageBytes: settings.wire.maxMessageBytes,
-      sent: Compression.readable.filter(\.isWritable), followsTarget: true)
+      accepted: wire?.acceptedCompressions ?? Compression.readable,
+      sent: (wire?.compression).map { [$0] } ?? Compression.readable.filter(\.isWritable),
+      followsTarget: wire?.compression == nil)
     schema.whenReplaced = { [weak self] in
       self?.methods = [:]
       self?.breaks?.use(schema.allMethods)

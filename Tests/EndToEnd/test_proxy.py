@@ -698,11 +698,6 @@ def test_serve_from_stubs(served, rpcurl):
     assert (status, json.loads(body)["message"]) == (200, "stub Ada")
 
 
-def test_reflection_and_health_of_serve(served, rpcurl):
-    from google.protobuf.descriptor_pool import DescriptorPool
-    from grpc_health.v1 import health_pb2, health_pb2_grpc
-    from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
-
 INVALID = [("json", '{"name":'), ("json", ""), ("json", '{"name":5}'), ("proto", "\x0f")]
 
 

@@ -37,6 +37,8 @@ package struct CommandSet: OptionSet, Sendable {
   static var calls: CommandSet { CommandSet(rawValue: 0x007) }
   /// The commands whose calls pass a chain: `calls`, `load`, `test` and `listening`.
   static var callers: CommandSet { CommandSet(rawValue: 0x1B0007) }
+  /// `calls`, `load` and `test`.
+  static var callsLoadAndTest: CommandSet { CommandSet(rawValue: 0x30007) }
   /// `calls`, `load`, `test` and `convert`.
   static var callersAndConvert: CommandSet { CommandSet(rawValue: 0x30087) }
   /// `calls`, `load` and `listening`.

@@ -86,6 +86,7 @@ struct OptionTableTests {
       (.pluginsCheck, [.pluginsCheck]), (.pluginsNew, [.pluginsNew]), (.health, [.health]),
       (.waiting, [.call, .session, .run, .health, .load, .test]),
       (.calls, [.call, .session, .run]), (.callers, [.call, .session, .run, .load, .test, .proxy, .serve]),
+      (.callsLoadAndTest, [.call, .session, .run, .load, .test]),
       (.callersAndConvert, [.call, .session, .run, .load, .test, .convert]),
       (.callsLoadAndListening, [.call, .session, .run, .load, .proxy, .serve]),
       (.callsAndListening, [.call, .session, .run, .proxy, .serve]), (.listening, [.proxy, .serve]),

@@ -65,7 +65,7 @@ extension OptionTable {
       example: "rpcurl --protocol connect --codec json https://demo.example demo.v1.Demo/Hello",
       standard: "proto", sessionVerb: "codec", expressed: .curl, trust: .harmless),
     Option(
-      .connectGet, "--connect-get", .flag, "", .request, .callers,
+      .connectGet, "--connect-get", .flag, "", .request, .callsLoadAndTest,
       "Use GET for a Connect method that is marked NO_SIDE_EFFECTS.",
       "A message that would make the URL longer than 8192 bytes is sent by POST.",
       example: "rpcurl --protocol connect --connect-get https://demo.example demo.v1.Demo/Find",
