@@ -562,6 +562,11 @@ def test_unfinished_messages_have_a_limit_together(start, grpc_server):
         assert hello(channel)
 
 
+def test_call_that_the_options_do_not_allow(start, descriptor_set, connect_server, rpcurl):
+    proxy = start("proxy", "--http1.1", "--descriptor-set", descriptor_set, connect_server.url)
+    rpcurl("--descriptor-set", descriptor_set, "-d", "{}", f"{proxy.url}/{DEMO}/Hello").exits(64 + 13).reports("internal (13): --http1.1: gRPC needs HTTP/2\n")
+
+
 def test_proxy_of_its_own_address(rpcurl):
     port = closed_port()
     rpcurl("proxy", "--listen", f"127.0.0.1:{port}", f"http://127.0.0.1:{port}").exits(2).reports("the proxy itself")
@@ -715,6 +720,22 @@ def test_serve_refuses_what_is_no_message(shared, descriptor_set, tmp_path_facto
     status, _, text = curl("--json", "{}", "-H", "connect-timeout-ms: 0", f"{served.url}/{DEMO}/Hello")
     assert (status, json.loads(text)["code"]) == (504, "deadline_exceeded")
 
+
+@pytest.mark.parametrize("protocol", ["grpc", "grpc-web", "connect"])
+def test_compression_of_serve(shared, descriptor_set, rpcurl, protocol):
+    served = shared("serve", "--descriptor-set", descriptor_set, "--default", "--compression", "gzip", "--accept-compression", "zstd")
+    words = ["--descriptor-set", descriptor_set, "--protocol", protocol, "-v", "-d", "{}", f"{served.url}/{DEMO}/Hello"]
+    assert re.search(r"^< (grpc|content)-encoding: gzip$", rpcurl(*words).exits(0).err, re.M)
+    assert "encoding: gzip" not in rpcurl("--accept-compression", "deflate", *words).exits(0).err
+    # libcurl 7.88 loses a response before the request is sent.
+    words[3] = "connect"
+    rpcurl("--compression", "gzip", *words).exits(64 + 12).reports('the compression "gzip" is not supported; supported are zstd')
+
+
+def test_reflection_and_health_of_serve(served, rpcurl):
+    from google.protobuf.descriptor_pool import DescriptorPool
+    from grpc_health.v1 import health_pb2, health_pb2_grpc
+    from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
     rpcurl("list", served.url).exits(0).prints(DEMO)
     rpcurl("describe", f"{served.url}", f"{DEMO}.Hello").exits(0)

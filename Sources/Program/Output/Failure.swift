@@ -128,6 +128,14 @@ package struct Failure: Error {
   }
 }
 
+extension Failure: CustomStringConvertible {
+  /// The message on one line, as that of the error of a call.
+  package var description: String {
+    guard let message else { return "the command failed" }
+    return message.what.isEmpty ? message.why : "\(message.what): \(message.why)"
+  }
+}
+
 extension Failure {
   /// Checks that each report has a file of its own. A device may have several.
   ///

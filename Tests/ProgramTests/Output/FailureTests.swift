@@ -16,6 +16,7 @@ struct FailureTests {
   func rendersMessage(what: String, why: String, hint: String?, text: String) throws {
     let failure = Failure(.usage, what, why, hint: hint)
     #expect(failure.status == .usage)
+    #expect("\(failure)" == (what.isEmpty ? why : "\(what): \(why)"))
     #expect(failure.message?.rendered() == text)
   }
 
