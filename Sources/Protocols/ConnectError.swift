@@ -12,10 +12,10 @@ enum ConnectError {
   /// Decodes the last envelope of a stream: the status and the trailing metadata (Connect protocol,
   /// "EndStreamResponse"); `nil` if it is invalid.
   static func decodeEnd(_ json: [UInt8]) -> ResponseEnd? {
-    guard let value = parse(json), case .object = value else { return nil }
+    guard let value = parse(json), case .object(let members) = value else { return nil }
     var end = ResponseEnd()
-    if let failed = value["error"], failed != .null {
-      guard let error = error(failed, fallback: .unknown) else { return nil }
+    if let failed = members.first(where: { $0.name == "error" && $0.value != .null }) {
+      guard let error = error(failed.value, fallback: .unknown) else { return nil }
       end.error = error
     }
     guard let metadata = value["metadata"], metadata != .null else { return end }

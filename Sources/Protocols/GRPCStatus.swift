@@ -60,7 +60,9 @@ enum GRPCStatus {
   ///
   /// Its trailing metadata does not include the three fields of the status.
   private static func end(_ trailers: Headers) -> ResponseEnd? {
-    guard let text = trailers.first("grpc-status") else { return nil }
+    // Of several, such as that of the server and that of a proxy, an error is the status.
+    let texts = trailers.values("grpc-status")
+    guard let text = texts.first(where: { $0 != "0" }) ?? texts.first else { return nil }
     return ResponseEnd(error: text == "0" ? nil : error(text, trailers), trailers: trailers.without(names))
   }
 

@@ -50,6 +50,10 @@ import Testing
     #expect(found?.trailers == Headers([("x", "y")]))
   }
 
+  @Test func errorTakesPrecedenceOverNoError() {
+    #expect(end(#"{"error":null,"error":{"code":"not_found"}}"#)?.code == .notFound)
+  }
+
   @Test(arguments: [#"{"error":{}}"#, #"{"error":{"code":"teapot"}}"#, #"{"error":{"code":"ok"}}"#])
   func mapsUnknownErrorCodeToUnknown(json: String) {
     #expect(end(json)?.code == .unknown)

@@ -102,6 +102,13 @@ import Testing
     #expect(recorder.end?.trailers.first("grpc-status") == nil)
   }
 
+  @Test(arguments: [["0", "5"], ["5", "0"], ["5", "7"]])
+  func errorTakesPrecedenceOverStatusOk(statuses: [String]) {
+    let trailers = statuses.map { ("grpc-status", $0) }
+    let recorder = unary(HTTPResponse(headers: Self.grpc, body: envelope([1]), trailers: trailers))
+    #expect(recorder.end?.code == .notFound)
+  }
+
   private static let refused = grpc + [("grpc-status", "7"), ("grpc-message", "no")]
 
   @Test func statusInTheTrailersReplacesThatInTheHeaders() {
