@@ -67,28 +67,25 @@ enum ShellCommand {
   ///
   /// - Parameters:
   ///   - command: The command.
-  ///   - input: What it reads; nil for the terminal.
-  ///   - environment: Returns the value of an environment variable.
+  ///   - path: The file that it reads; nil for the terminal.
   ///   - waitForEnd: Waits until the descriptor is readable, which means that the command has ended.
   static func run(
-    _ command: String, reading input: String?, _ environment: (String) -> String?,
-    waitForEnd: (Int32) throws(Failure) -> Bool
+    _ command: String, reading path: String?, waitForEnd: (Int32) throws(Failure) -> Bool
   ) throws(Failure) -> Int32 {
-    let redirected = input == nil ? command : "{ \(command)\n} < \"$1\""
-    return try ExternalProgram(command: redirected, name: command)
-      .run(on: input ?? "", ending: ".txt", environment, waitForEnd: waitForEnd).status
+    let redirected = path == nil ? command : "{ \(command)\n} < \"$1\""
+    return try ExternalProgram(command: redirected, name: command).run(path ?? "", waitForEnd)
   }
 }
 
-/// A program that runs on the terminal with a text in a temporary file.
+/// A program that runs on the terminal with a file.
 private struct ExternalProgram {
   /// The command of the shell, in which `$1` is the file.
   let command: String
   /// The name of the program, for errors.
   let name: String
 
-  /// Runs the program. Returns its status as `waitpid` reports it, and what the file contains then. A file that is not
-  /// UTF-8 remains.
+  /// Runs the program on a text in a temporary file. Returns its status as `waitpid` reports it, and what the file contains
+  /// then. A file that is not UTF-8 remains.
   func run(
     on text: String, ending: String, _ environment: (String) -> String?,
     waitForEnd: (Int32) throws(Failure) -> Bool
@@ -118,7 +115,8 @@ private struct ExternalProgram {
     return (status, text)
   }
 
-  private func run(_ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool) throws(Failure) -> Int32 {
+  /// Runs the program on a file. Returns its status as `waitpid` reports it.
+  func run(_ path: String, _ waitForEnd: (Int32) throws(Failure) -> Bool) throws(Failure) -> Int32 {
     guard let pipe = Pipe() else { throw Failure(.internalError, name, FileContents.lastError()) }
     defer { close(pipe.readEnd) }
     // Only the shell holds the write end of the pipe; processes that the program leaves running do not. The shell

@@ -7,12 +7,12 @@ extension Session {
   /// Whether the running command was typed at a prompt of a terminal.
   var isAtPrompt: Bool { isInteractive && mode == .prompt }
 
-  /// `!COMMAND`: runs a command of the shell.
-  func runShell(_ command: String, reading text: String? = nil) throws {
+  /// `!COMMAND`: runs a command of the shell, which reads a file or the terminal.
+  func runShell(_ command: String, reading path: String? = nil) throws {
     input?.pause()
     console.output.flush()
     let status = try withProgram { wait throws(Failure) in
-      try ShellCommand.run(command, reading: text, environment, waitForEnd: wait)
+      try ShellCommand.run(command, reading: path, waitForEnd: wait)
     }
     let code = status >> 8 & 0xFF
     if status != 0 {
@@ -30,7 +30,7 @@ extension Session {
     let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     defer { unlink(path) }
     try call(SessionWords.Word(text: path, isLiteral: true))
-    try runShell(command, reading: String(decoding: FileContents.input(path, waitLimit: nil), as: UTF8.self))
+    try runShell(command, reading: path)
   }
 
   /// `cd DIR`: changes the working directory.

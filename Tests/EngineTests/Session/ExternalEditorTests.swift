@@ -6,14 +6,26 @@ import Testing
 @testable import RPCurlEngine
 
 struct ExternalEditorTests {
+  /// Waits for the end of the pipe.
+  private func wait(_ descriptor: Int32) throws(Failure) -> Bool {
+    var byte: UInt8 = 0
+    return read(descriptor, &byte, 1) == 0
+  }
+
   /// Edits a text with a command of the shell.
   private func edit(_ editor: String, in directory: TemporaryDirectory) throws(Failure) -> String {
     let variables = ["EDITOR": editor, "TMPDIR": directory.path]
-    return try ExternalEditor.edit("{}", { variables[$0] }) { descriptor throws(Failure) in
-      var byte: UInt8 = 0
-      // The end of the pipe.
-      return read(descriptor, &byte, 1) == 0
-    }
+    return try ExternalEditor.edit("{}", { variables[$0] }, waitForEnd: wait)
+  }
+
+  @Test func commandsReadTheBytesOfAFile() throws {
+    let directory = try #require(TemporaryDirectory())
+    let bytes: [UInt8] = [0xFB, 0xFF, 0x00, 0x81]
+    #expect(FileContents.replace("\(directory.path)/responses", with: bytes) == nil)
+    let command = "cat > '\(directory.path)/copy'"
+    #expect(try ShellCommand.run(command, reading: "\(directory.path)/responses", waitForEnd: wait) == 0)
+    #expect(try FileContents.read("\(directory.path)/copy") == bytes)
+    #expect(directory.names.sorted() == ["copy", "responses"])
   }
 
   @Test func removesTheFile() throws {
