@@ -474,6 +474,21 @@ def test_several_names_are_described(rpcurl, grpc_server, descriptor_set):
     assert "message Timestamp" in out and "message Duration" in out
 
 
+@pytest.mark.parametrize("options", ["--filter bytesValue --raw > FILE", "--raw --filter bytesValue > FILE"])
+def test_raw_of_one_call_has_no_value(rpcurl, grpc_server, tmp_path, options):
+    """In contrast to that of a load."""
+    line = 'call Echo {"bytesValue":"+/8AgQ=="} ' + options.replace("FILE", str(tmp_path / "raw"))
+    result = run(rpcurl, grpc_server.url, lines=[line])
+    assert (result.err, (tmp_path / "raw").read_bytes()) == ("", b"\xfb\xff\x00\x81")
+
+
+def test_input_that_cannot_be_read_is_an_error(grpc_server, tmp_path):
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    result = subprocess.run([RPCURL, "session", grpc_server.url], stdin=descriptor, capture_output=True, text=True)
+    os.close(descriptor)
+    assert (result.returncode, result.stderr) == (4, "rpcurl: standard input: Is a directory\n")
+
+
 def test_options_of_one_call(rpcurl, grpc_server, tmp_path):
     lines = [
         'call Hello {"name":"Ada"} --filter message', "call Hello {", '"name":"Ada"}  --filter=name', 'call Count {"from":1,"to":9} --limit 2 --filter number',

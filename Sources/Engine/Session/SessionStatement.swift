@@ -283,8 +283,7 @@ package struct SessionStatementReader {
       options.append(word)
       count += 1
       rest = rest[end...]
-      guard count == 1, OptionTable.all.contains(where: { $0.hasValue && $0.names.contains(word.text) })
-      else { break }
+      guard count == 1, OptionTable.find(word.text[...], .call)?.hasValue == true else { break }
       rest = rest.droppingScalars(while: \.properties.isWhitespace)
     } while !rest.isEmpty
     return bytes.startIndex + text[..<rest.startIndex].utf8.count

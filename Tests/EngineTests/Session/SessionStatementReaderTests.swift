@@ -32,7 +32,8 @@ struct SessionStatementReaderTests {
         }
       }
       let output = statement.output.map { [">\($0.text)"] } ?? []
-      statements.append(([statement.head] + values + output).joined(separator: "|"))
+      let options = statement.options.map { "<\($0.text)>" }
+      statements.append(([statement.head] + values + options + output).joined(separator: "|"))
     }
     if reader.isWithin { statements.append("…") }
     return statements
@@ -62,6 +63,10 @@ struct SessionStatementReaderTests {
     ("@data/one.json", "|@<data/one.json>"), ("set a = @f", "set a =|@<f>"),
     ("call M > out", "call M|>out"), ("call M {} >out", "call M|{}|>out"),
     (":call M @in > 'my out'", ":call M|@<in>|>my out"), ("call M {\"a\": \">\"}", "call M|{\"a\": \">\"}"),
+    // Options. That of another command has a value.
+    ("call M {} --raw > out", "call M|{}|<--raw>|>out"),
+    ("open M --raw --filter a {}", "open M|{}|<--raw>|<--filter>|<a>"),
+    ("call M --max-time 1s {}", "call M|{}|<--max-time>|<1s>"),
     // Messages.
     ("{\"a\":[1,2]}", "|{\"a\":[1,2]}"), ("[1]", "|[1]"), ("\"text\"", "|\"text\""), ("-1.5e3", "|-1.5e3"),
     ("true", "|true"), ("null {}", "|null|{}"), ("$last.a", "|$last.a"), ("1 2", "|1|2"),

@@ -25,7 +25,7 @@ package enum OptionTable {
   }
 
   /// The option of a command that has this name, with its dashes.
-  static func find(_ name: Substring, _ command: CommandID) -> Option? {
+  package static func find(_ name: Substring, _ command: CommandID) -> Option? {
     let set = CommandSet(command)
     // By index, which copies no definition but the one that is found.
     for section in sections {
