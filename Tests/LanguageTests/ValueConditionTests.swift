@@ -204,7 +204,8 @@ import Testing
     (".byteses[0] contains \"Ag==\"", "holds"), (".byteses[0] size 3", "holds"),
     (".byteses[0] < \"AQIE\"", "holds"), (".byteses[0] > AQ==", "holds"), (".byteses[0] <= AQID", "holds"),
     (".byteses[0] > AQID", "> AQID | \"AQID\""), (".byteses ascending", "holds"),
-    (".byteses descending", "holds"),
+    (".byteses descending", "holds"), (".colors contains 1", "holds"), (".colors[] contains [2]", "holds"),
+    (".colors contains 7", #"a value that contains [7] | ["RED","GREEN"]"#),
     (".byteses[0] < !", "invalid: not base64 | \"IQ==\" is the base64 of this text"),
     (".byteses size 1", "holds"), (".byteses contains \"AQID\"", "holds"),
     (".byteses contains \"Ag==\"", #"a value that contains ["Ag=="] | ["AQID"]"#),
@@ -274,14 +275,21 @@ import Testing
     (".wrappedString absent", "holds"),
     (#".any.weight == "4""#, "holds"), (#".any.weight == "5""#, #""5" | 4"#),
     (#".any.name == "4""#, #""4" | """#),
+    (".wrappedBytes size 2", "holds"),
+    (".wrappedBytes contains Ag==", "holds"), (".wrappedBytes == AQI=", "holds"),
+    (".wrappedBytes contains QI", #"a value that contains "QI" | "AQI=""#),
+    (".list contains 1", "holds"), (".list contains Ada", "holds"),
+    (#".list contains ["Ada",1]"#, "holds"), (".list contains 2", #"a value that contains [2] | [1,"Ada"]"#),
   ])
   func wellKnownTypes(_ check: String, _ expected: String) throws {
     let json = """
       {"timestamp":"2024-05-01T12:00:00Z","duration":"1.5s","structure":{"a":1,"list":[0,{"b":true}]},
-      "any":{"@type":"x/test3.Node","weight":4},"wrappedInt64":"5",
+      "any":{"@type":"x/test3.Node","weight":4},"wrappedInt64":"5","wrappedBytes":"AQI=","list":[1,"Ada"],
       "times":["2024-05-01T12:00:00Z","2024-05-01T12:00:00.5Z"]}
       """
     #expect(try outcome(check, response("test3.WellKnown", [json])) == expected)
+    let bytes = try response("google.protobuf.BytesValue", ["\"AQI=\""])
+    #expect(try outcome(". size 2", bytes) == "holds")
   }
 
   @Test(arguments: [

@@ -27,8 +27,9 @@ enum ValueType {
 
   /// Whether values are lists.
   var isList: Bool {
-    guard case .field(let field, _, let isElement) = self else { return false }
-    return field.isRepeated && !field.isMap && !isElement
+    if case .field(let field, _, isElement: false) = self, field.isRepeated { return !field.isMap }
+    if case .listValue? = wellKnown { return true }
+    return false
   }
 
   /// Whether values can be numbers, or contain numbers.
@@ -45,20 +46,27 @@ enum ValueType {
 
   /// Whether values are bytes, which are base64 in JSON.
   var isBytes: Bool {
-    guard case .field(let field, _, let isElement) = self else { return false }
-    return field.kind == .bytes && (isElement || !field.isRepeated)
+    switch self {
+    case .text, .untyped: false
+    case .message(let type): type.isWrapperOfBytes
+    case .field(let field, _, let isElement):
+      (isElement || !field.isRepeated)
+        && (field.kind == .bytes || field.messageType?.isWrapperOfBytes == true)
+    }
   }
 
-  /// Whether values are messages of any type.
-  var isAny: Bool {
+  /// Whether values, or the elements of a list, are messages of any type.
+  var isAny: Bool { if case .any? = wellKnown { true } else { false } }
+
+  /// The type of values, or of the elements of a list, if it has a JSON form of its own.
+  private var wellKnown: WellKnownKind? {
     let type: MessageType? =
       switch self {
       case .text, .untyped: nil
       case .message(let type): type
       case .field(let field, _, _): field.isMap ? nil : field.messageType
       }
-    guard case .any? = try? type?.wellKnown() else { return false }
-    return true
+    return (try? type?.wellKnown()) ?? nil
   }
 
   // MARK: Operands
@@ -111,16 +119,20 @@ enum ValueType {
     _ operand: Operand, isList: Bool, isPart: Bool
   ) throws(LanguageError) -> (JSONValue, ComparisonRules) {
     var form = isList ? .json : form
-    if isPart, form == .json, operand.json.utf8.first != UInt8(ascii: "["),
-      case .field(let field, _, _) = self, !field.isMap
-    {
-      form = Self.form(field)
+    // A part of one value is text.
+    let isText = isPart && form == .name
+    if isPart, form == .json, operand.json.utf8.first != UInt8(ascii: "[") {
+      if case .listValue? = wellKnown {
+        form = .word
+      } else if case .field(let field, _, _) = self, !field.isMap {
+        form = Self.form(field)
+      }
     }
     switch form {
     case .text: return (try operand.plain(), .exact)
     case .name:
       let name = try operand.plain()
-      if case .string(let text) = name, Int32(text) != nil, !isPart { return (.number(text), .exact) }
+      if case .string(let text) = name, Int32(text) != nil, !isText { return (.number(text), .exact) }
       return (name, .exact)
     case .word, .json: return try Self.json(operand, isWord: form == .word)
     }
@@ -284,6 +296,12 @@ private struct Merge {
 }
 
 extension MessageType {
+  /// Whether it is `google.protobuf.BytesValue`.
+  fileprivate var isWrapperOfBytes: Bool {
+    guard case .wrapper? = try? wellKnown() else { return false }
+    return (try? field(named: "value"))?.kind == .bytes
+  }
+
   /// Whether messages can contain numbers.
   fileprivate var hasNumbers: Bool {
     var types = [self]
