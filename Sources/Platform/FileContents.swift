@@ -291,6 +291,16 @@ package enum FileContents {
   /// The path of the file that opening `path` for writing opens or creates: the target of a symbolic link.
   package static func targetPath(_ path: String) -> String { canonicalPath(path) ?? createdPath(path) }
 
+  /// A text that is the same for all paths of a file, also before it exists, and has no line feed.
+  package static func identity(of path: String) -> String {
+    let target = targetPath(path)
+    let slash = target.lastIndex(of: "/")
+    let folder = canonicalPath(slash.map { String(target[...$0]) } ?? ".") ?? ""
+    let name = slash.map { target[target.index(after: $0)...] } ?? target[...]
+    let scalars = "\(folder)/\(name)".unicodeScalars.map { $0 == "\n" ? "\0" : $0 }
+    return String(String.UnicodeScalarView(scalars))
+  }
+
   /// The path of the file that does not exist yet and that opening `path` creates: the target of a dangling link.
   package static func createdPath(_ path: String) -> String {
     var path = path

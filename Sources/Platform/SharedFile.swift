@@ -42,16 +42,17 @@ package final class SharedFile: Sendable {
   /// - Parameters:
   ///   - patience: How long to wait for other processes.
   ///   - waitLimit: How long to wait for the reader of a pipe (`--max-time`); nil for no limit.
-  ///   - change: Returns the new content.
+  ///   - change: Returns the new content; nil to keep the file as it is.
   /// - Throws: The error of `change`, or why the file cannot be replaced; it is then as before.
   package func update(
     patience: Duration = FileLock.patience, waitLimit: Duration? = nil,
-    _ change: (Content) throws(SystemError) -> [UInt8]
+    _ change: (Content) throws(SystemError) -> [UInt8]?
   ) throws(SystemError) {
     var status = stat()
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG, !StandardStreams.contain(status)
     else {
-      return try write(change(Content(descriptor: nil, isForeign: false)), waitLimit: waitLimit)
+      guard let bytes = try change(Content(descriptor: nil, isForeign: false)) else { return }
+      return try write(bytes, waitLimit: waitLimit)
     }
     let end = MonotonicClock.now + patience
     try last.withLock { last throws(SystemError) in
@@ -72,7 +73,7 @@ package final class SharedFile: Sendable {
   /// Returns false if another process has created or replaced the file before this one had the lock.
   private func replace(
     _ last: inout Int32?, until end: MonotonicClock.Instant,
-    _ change: (Content) throws(SystemError) -> [UInt8]
+    _ change: (Content) throws(SystemError) -> [UInt8]?
   ) throws(SystemError) -> Bool {
     let current = try open()
     defer {
@@ -88,7 +89,7 @@ package final class SharedFile: Sendable {
       guard isNamed(current) else { return false }
     }
     let isForeign = current != nil && last.map { !isNamed($0) } ?? false
-    let bytes = try change(Content(descriptor: current, isForeign: isForeign))
+    guard let bytes = try change(Content(descriptor: current, isForeign: isForeign)) else { return true }
     guard let file = try ReplacementFile.make(replacing: path, newMode: 0o600, isPrivate: isPrivate) else {
       try write(bytes, waitLimit: nil)
       return true

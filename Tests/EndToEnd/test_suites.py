@@ -552,6 +552,28 @@ def test_servers_do_not_choose_the_directory_of_a_golden_file(suite, tmp_path, c
     text = f'test t\ncall Hello {{"name":"../package"}}\nexpect . golden {check}\n'
     result, _, _ = suite(text, *options)
     assert result.code != 0 and "the value of a reference in the name of a file contains /" in result.out + result.err
+@pytest.mark.parametrize(
+    "text",
+    [
+        'test a\ncall Hello {"name":"A"}\nexpect . golden g.json\ntest b\ncall Hello {"name":"B"}\nexpect . golden g.json\n',
+        'test t\nrows rows.ndjson\ncall Hello {"name":$row.name}\nexpect . golden ./g.json\n',
+        'test t\ncall Count {"from":1,"to":3}\nexpect every . golden g.json\n',
+    ],
+)
+def test_two_values_of_a_golden_file_are_an_error(suite, tmp_path, text):
+    """Otherwise the run with --update would pass, and the next one would not."""
+    write(tmp_path / "rows.ndjson", '{"name":"A"}\n{"name":"B"}\n')
+    result, tests, _ = suite(text, "--update")
+    assert result.code == 4 and [test["outcome"] for test in tests.values()][-1] == "error"
+    assert "g.json: another check of this run has another value" in result.out
+
+
+def test_update_keeps_the_golden_file_of_any(suite, tmp_path):
+    golden = write(tmp_path / "g.json", '{"number":3}\n')
+    assert suite('test t\ncall Count {"from":1,"to":3}\nexpect any . golden g.json\n', "--update")[0].code == 0
+    assert golden.read_text() == '{"number":3}\n'
+
+
     assert not [*tmp_path.rglob("package.json"), *tmp_path.parent.glob("package.json")]
 
 

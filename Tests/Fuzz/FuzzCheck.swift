@@ -8,7 +8,7 @@ import RPCurlProtocols
 private struct NoFiles: GoldenFiles {
   let isUpdating = false
   func read(_ path: String) -> [UInt8]? { nil }
-  func write(_ path: String, _ text: String) {}
+  func write(_ path: String, _ content: [UInt8]) {}
 }
 
 /// Results of calls: with every kind of field, and with an error.

@@ -70,8 +70,11 @@ final class MemoryFiles: GoldenFiles {
     return files[path].map { Array($0.utf8) }
   }
 
-  func write(_ path: String, _ text: String) throws(SystemError) {
+  func write(_ path: String, _ content: [UInt8]) throws(SystemError) {
     if path == "readonly/file" { throw SystemError("read-only file system") }
+    let text = String(decoding: content, as: UTF8.self)
+    guard files[path] != text else { return }
+    guard !written.contains(path) else { throw SystemError("written before") }
     files[path] = text
     written.append(path)
   }

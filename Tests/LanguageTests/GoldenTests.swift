@@ -69,6 +69,21 @@ import Testing
     #expect(try outcome(". golden new.json", scalars(), MemoryFiles(files.files)) == "holds")
   }
 
+  /// Each message that is checked may write the file, and `any` writes it only if none is equal to it.
+  @Test(arguments: [
+    ("every", "", "invalid: a.json: written before", "a"), ("any", #"{"name":"b"}"#, "holds", ""),
+    ("any", #"{"name":"c"}"#, "holds", "b"), ("any", "", "holds", "b"), ("first", "", "holds", "a"),
+    ("", "", "holds", "b"), ("every", #"{"name":"b"}"#, "invalid: a.json: written before", "a"),
+  ])
+  func updateComparesWithTheFileAsItIs(
+    _ messages: String, _ content: String, _ expected: String, _ written: String
+  ) throws {
+    let files = MemoryFiles(content.isEmpty ? [:] : ["a.json": content], isUpdating: true)
+    let result = try response("test3.Node", [#"{"name":"a"}"#, #"{"name":"b"}"#])
+    #expect(try outcome("\(messages) . golden a.json", result, files) == expected)
+    #expect(files.files["a.json"] == (written.isEmpty ? content : "{\n  \"name\": \"\(written)\"\n}\n"))
+  }
+
   @Test func listsHaveGoldenFiles() throws {
     let files = MemoryFiles(isUpdating: true)
     let result = try response("test3.Node", [#"{"name":"a"}"#, "{}"])

@@ -138,6 +138,20 @@ struct FileContentsTests {
     #expect(found == ["inner/../file", "other", "new"].map { "\(folder.path)/\($0)" })
   }
 
+  @Test func pathsOfAFileHaveOneIdentity() throws {
+    let folder = try folder()
+    folder.makeDirectory("inner")
+    symlink("inner", "\(folder.path)/link")
+    symlink("inner/file", "\(folder.path)/named")
+    let paths = ["inner/file", "link/file", "named", "inner/../inner/file"].map { "\(folder.path)/\($0)" }
+    let before = Set(paths.map(FileContents.identity))
+    folder.write("inner/file", [])
+    #expect(before == [FileContents.identity(of: paths[0])])
+    #expect(Set(paths.map(FileContents.identity)) == before)
+    #expect(!before.contains(FileContents.identity(of: "\(folder.path)/link/other\n")))
+    #expect(!FileContents.identity(of: "a\nb").contains("\n"))
+  }
+
   @Test func reportsMissingDirectory() throws {
     let file = try "\(folder().path)/none/file"
     #expect(FileContents.replace(file, with: [1])?.reason == "No such file or directory")

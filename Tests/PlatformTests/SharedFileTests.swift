@@ -45,6 +45,16 @@ struct SharedFileTests {
     #expect(!isLink || FileContents.target(ofLink: link) == "file")
   }
 
+  @Test func keepsAFileWithoutNewContent() throws {
+    let path = try folder().write("file", "a".utf8, mode: 0o400)
+    var before = stat()
+    #expect(stat(path, &before) == 0)
+    for name in [path, "\(path).new"] { try SharedFile(name, isPrivate: false).update { _ in nil } }
+    var after = stat()
+    #expect(stat(path, &after) == 0 && after.st_ino == before.st_ino)
+    #expect(try folder().names == ["file"])
+  }
+
   @Test func readersFindWholeContents() throws {
     let path = try path()
     let isDone = Locked(false)

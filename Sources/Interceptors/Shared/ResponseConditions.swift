@@ -81,7 +81,7 @@ struct ResponseConditions: Sendable {
     let isUpdating = false
 
     func read(_ path: String) -> [UInt8]? { contents[path] }
-    func write(_ path: String, _ text: String) {}
+    func write(_ path: String, _ content: [UInt8]) {}
   }
 }
 

@@ -199,8 +199,10 @@ package protocol GoldenFiles {
   var isUpdating: Bool { get }
   /// The content of a file; nil if it does not exist.
   func read(_ path: String) throws(SystemError) -> [UInt8]?
-  /// Replaces the content of a file.
-  func write(_ path: String, _ text: String) throws(SystemError)
+  /// Makes bytes the content of a file, which it may have already.
+  ///
+  /// - Throws: `SystemError` if that fails, or if another check of the run needs another content.
+  func write(_ path: String, _ content: [UInt8]) throws(SystemError)
 }
 
 /// No golden files, for conditions that cannot have one.
@@ -214,7 +216,7 @@ package struct NoGoldenFiles: GoldenFiles {
     throw SystemError("golden is for expect")
   }
 
-  package func write(_ path: String, _ text: String) throws(SystemError) {
+  package func write(_ path: String, _ content: [UInt8]) throws(SystemError) {
     throw SystemError("golden is for expect")
   }
 }

@@ -93,7 +93,8 @@ package struct Evaluation {
   }
 
   private mutating func check(_ message: Message, _ path: FieldPath) throws(LanguageError) {
-    let found = try test?.mismatch(CheckedValue.values(path, in: message))
+    let isAny = if case .value(.field(.any, _), _) = condition.claim { true } else { false }
+    let found = try test?.check(CheckedValue.values(path, in: message), areLast: !isAny)
     guard let found else {
       hasHeld = true
       return
@@ -134,7 +135,7 @@ package struct Evaluation {
       return try metadata(property.owner, condition, subject.connection(property), subject)
     case .value(.error, let condition):
       guard case .exists(let isWanted) = condition.test else {
-        return try ValueTest(condition, .text, isList: false, files).mismatch([.text(subject.error)])
+        return try ValueTest(condition, .text, isList: false, files).check([.text(subject.error)])
       }
       if subject.error.isEmpty != isWanted { return nil }
       return Mismatch("\(condition)", got: JSONValue.quoted(subject.error))
@@ -147,14 +148,14 @@ package struct Evaluation {
       guard case .literal(let value) = expression else { return nil }
       let isText = if case .string = value { true } else { false }
       return try ValueTest(condition, isText ? .text : .untyped, isList: false, files)
-        .mismatch([value == .null ? .missing : .json(value)])
+        .check([value == .null ? .missing : .json(value)])
     case .value(.field(let selection, let path), let condition):
       return try field(selection, path, condition, subject)
     case .value(.list, let condition):
       // A response without messages has an empty list.
       guard let test else { return noMessage(condition, subject) }
       guard received == nil else { throw notKept }
-      return try test.mismatch(values)
+      return try test.check(values)
     }
   }
 
@@ -204,7 +205,7 @@ package struct Evaluation {
       let isWanted = condition.test == .exists(isWanted: true)
       return found.isEmpty != isWanted ? nil : Mismatch(isWanted ? name : "no \(name)", got: got)
     }
-    var first: Mismatch?
+    var first: (test: ValueTest, values: [CheckedValue])?
     for detail in found {
       guard let type = detailType(detail.typeName) else {
         throw LanguageError("the schema does not define the detail \(detail.typeName)")
@@ -213,11 +214,13 @@ package struct Evaluation {
       guard let message = try? Message(type, serialized: detail.value) else {
         throw LanguageError("the detail \(detail.typeName) is not a valid message")
       }
-      guard let mismatch = try test.mismatch(CheckedValue.values(path, in: message)) else { return nil }
-      if first == nil { first = mismatch }
+      let values = try CheckedValue.values(path, in: message)
+      if try test.check(values, areLast: false) == nil { return nil }
+      first = first ?? (test, values)
     }
     if found.isEmpty { try check(condition, path, ofDetail: name) }
-    return first ?? Mismatch(name, got: got)
+    guard let first else { return Mismatch(name, got: got) }
+    return try first.test.check(first.values)
   }
 
   /// Throws if no type that the name of a detail can mean has the field of a claim.
@@ -252,7 +255,7 @@ package struct Evaluation {
     var found = miss
     if selection == .last || selection == .number(count - 1) || selection == .first && count == 1 {
       // It is kept, also if others are not.
-      found = try test.mismatch(CheckedValue.values(path, in: last)).map { ($0, count - 1) }
+      found = try test.check(CheckedValue.values(path, in: last)).map { ($0, count - 1) }
     } else if let received {
       switch selection {
       case .number(let number) where number >= received: throw notKept
@@ -263,6 +266,7 @@ package struct Evaluation {
       }
     }
     guard let (found, number) = found, selection != .any || !hasHeld else { return nil }
+    if selection == .any, try test.check(CheckedValue.values(path, in: last)) == nil { return nil }
     var mismatch = found
     if count > 1 { mismatch.got += " in message \(number)" }
     if selection == .any, count > 1 { mismatch.got += ", and no match in \(count - 1) more" }
@@ -314,7 +318,7 @@ extension ValueCondition {
     if case .exists(let isWanted) = test { return values.isEmpty != isWanted }
     let test = try ValueTest(self, .text, isList: false, NoGoldenFiles())
     var count = 0
-    for value in values where try test.mismatch([.text(value)]) == nil { count += 1 }
+    for value in values where try test.check([.text(value)]) == nil { count += 1 }
     return isNegated ? count == values.count : count > 0
   }
 }

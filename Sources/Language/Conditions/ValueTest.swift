@@ -11,6 +11,8 @@ struct ValueTest {
   /// Whether the condition is about a list of values of the type.
   private let isList: Bool
   private let files: any GoldenFiles
+  /// The content of the golden file; nil without one.
+  private var content: [UInt8]?
   /// The expected value; nil if the condition has no value, or its golden file does not exist yet.
   private var expected: JSONValue?
   private var comparable: ComparableValue?
@@ -55,7 +57,7 @@ struct ValueTest {
       try checkTolerance()
     case .golden(let path, let rules):
       self.rules = rules
-      expected = try golden(path.literal ?? "")
+      try readGolden(path.literal ?? "")
       try checkTolerance()
     case .sorted where !isList && !type.isList:
       guard case .field(let field, _, _) = type, field.messageType == nil || field.isMap else { return }
@@ -121,22 +123,22 @@ struct ValueTest {
     return .array(parts)
   }
 
-  private func golden(_ path: String) throws(LanguageError) -> JSONValue? {
-    let content: [UInt8]?
+  /// Reads the golden file. One that does not exist, or has no value of the type, is not an error if it is updated.
+  private mutating func readGolden(_ path: String) throws(LanguageError) {
     do throws(SystemError) { content = try files.read(path) } catch {
       throw LanguageError("\(path): \(error.reason)")
     }
     guard let content else {
-      if files.isUpdating { return nil }
+      if files.isUpdating { return }
       throw LanguageError("\(path) does not exist", hint: "--update writes it")
     }
     guard content.count <= Self.goldenLimitBytes else {
       throw LanguageError("\(path) is larger than \(Self.goldenLimitBytes >> 20) MiB")
     }
     do {
-      return try normal(JSONValue(parsing: content)).0
+      expected = try normal(JSONValue(parsing: content)).0
     } catch {
-      if files.isUpdating { return nil }
+      if files.isUpdating { return }
       let error = error as? LanguageError ?? LanguageError("\(error)")
       throw LanguageError("\(path): \(error.reason)", hint: error.hint ?? "--update writes it")
     }
@@ -144,10 +146,29 @@ struct ValueTest {
 
   // MARK: Values
 
-  /// Checks values: one, or those of a list.
+  /// Checks values: one, or those of a list. If golden files are updated, the file gets values that differ from it.
   ///
+  /// - Parameters:
+  ///   - values: The values.
+  ///   - areLast: Whether no other values can meet the condition: a golden file may be equal to those.
   /// - Returns: What differs; nil if the condition holds.
-  func mismatch(_ values: [CheckedValue]) throws(LanguageError) -> Mismatch? {
+  func check(_ values: [CheckedValue], areLast: Bool = true) throws(LanguageError) -> Mismatch? {
+    guard case .golden(let path, _) = condition.test, files.isUpdating else { return try mismatch(values) }
+    // Values before these may have changed the file.
+    let current = try ValueTest(condition, type, isList: isList, files)
+    var content = current.content ?? []
+    if let mismatch = try current.mismatch(values) {
+      guard areLast else { return mismatch }
+      content = Array((try json(values, JSONEncodingOptions()).prettyText + "\n").utf8)
+    }
+    let name = path.literal ?? ""
+    do throws(SystemError) { try files.write(name, content) } catch {
+      throw LanguageError("\(name): \(error.reason)")
+    }
+    return nil
+  }
+
+  private func mismatch(_ values: [CheckedValue]) throws(LanguageError) -> Mismatch? {
     switch condition.test {
     case .compare(let comparison, _) where !comparison.isAboutOrder:
       return try compare(values, isWanted: comparison == .equal)
@@ -158,11 +179,7 @@ struct ValueTest {
         return nil
       }
     case .exists(let isWanted): if values.contains(where: \.isSet) == isWanted { return nil }
-    case .golden(let path, _):
-      let mismatch = try expected == nil ? nil : compare(values, isWanted: true)
-      guard files.isUpdating, mismatch != nil || expected == nil else { return mismatch }
-      try update(path.literal ?? "", values)
-      return nil
+    case .golden: return try compare(values, isWanted: true)
     case .contains: return try contains(values)
     case .matches(let operand, let isWanted):
       if try text(values).map({ operand.pattern?.isFound(in: $0) == true }) ?? false == isWanted {
@@ -205,7 +222,7 @@ struct ValueTest {
   private func compare(
     _ values: [CheckedValue], isWanted: Bool
   ) throws(LanguageError) -> Mismatch? {
-    guard let expected else { return nil }
+    guard let expected else { return Mismatch("\(condition)", got: try shown(values)) }
     var comparison = self.comparison(.all)
     let got = try json(values, options(isPart: false))
     guard try comparison.holds(expected, got) != isWanted else { return nil }
@@ -253,13 +270,6 @@ struct ValueTest {
         hint: "contains is for a part of text, elements of a list, or members of an object")
     }
     return try mismatch(expected, got, shown: shown(values), comparison)
-  }
-
-  private func update(_ path: String, _ values: [CheckedValue]) throws(LanguageError) {
-    let text = try json(values, JSONEncodingOptions()).prettyText + "\n"
-    do throws(SystemError) { try files.write(path, text) } catch {
-      throw LanguageError("\(path): \(error.reason)")
-    }
   }
 
   // MARK: Properties
