@@ -251,9 +251,10 @@ expect . == {"boolValue":$row.flag,"int64Value":$row.count,"strings":$row.tags}
 """
     result, tests, _ = suite(text)
     assert (result.code, len(tests)) == (0, 2), result.out
-    result, _, events = suite("test t\nrows rows.csv id:int\ncall Hello\n")
-    (test,) = [event for event in events if event["event"] == "test"]
-    assert test["error"]["why"] == 'id: "a" is not a value of the type int' and "rows.csv, line 2" in test["error"]["what"], test
+    # Before anything runs.
+    result, tests, events = suite('test t\ncall Hello {"name":"Ada"}\ntest u\nrows rows.csv id:int\ncall Hello\n')
+    (error,) = events[-2]["errors"]
+    assert (tests, error["what"], error["why"]) == ({}, "rows.csv, line 2", 'id: "a" is not a value of the type int'), result.out
 
 
 def test_contains_that_fails_shows_what_was_received(suite, rpcurl, tmp_path):

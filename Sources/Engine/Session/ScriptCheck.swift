@@ -79,6 +79,9 @@ struct ScriptCheck {
   mutating func check(_ statement: SessionStatement) throws(Failure) {
     for value in statement.values { try check(value) }
     if let output = statement.output, let path = try literal(output) { written.insert(path) }
+    let texts = try statement.options.map { (word) throws(Failure) in try literal(word) }
+    // With values, the run decides.
+    let options = texts.contains(nil) ? [] : try Session.callOptions(texts.compactMap(\.self))
     guard !statement.head.isEmpty else {
       selected = current
       return response = selected
@@ -89,8 +92,12 @@ struct ScriptCheck {
     if verb.endsSession { hasEnded = true }
     if verb.isCheck { return try check(condition: String(rest)) }
     if verb.name == "set" { return try checkSet(String(rest)) }
-    guard verb.isFreeForm else { return try check(verb, SessionWords.split(rest)) }
-    try check(verb, text: String(rest))
+    if verb.isFreeForm {
+      try check(verb, text: String(rest))
+    } else {
+      try check(verb, SessionWords.split(rest))
+    }
+    try checkFilter(options)
   }
 
   private static func usage(_ verb: SessionVerb) -> Failure {
@@ -274,6 +281,20 @@ struct ScriptCheck {
     // A pipe is read once, by the run.
     guard readsSchema, !state.invocation.arguments.contains(where: \.isReadableOnce) else { return }
     response = try schema.known(name, state.invocation)?.output
+  }
+
+  /// Checks the fields that a call prints of its responses.
+  private func checkFilter(_ options: [Argument]) throws(Failure) {
+    let columns = try options.filter { $0.id == .filter }.map { (argument) throws(Failure) in
+      (path: try FieldFilter.path(argument), argument: argument)
+    }
+    guard let response, !columns.isEmpty else { return }
+    let settings = FieldFilter.Settings(
+      columns: columns, missing: .fail, isRaw: options.contains { $0.id == .raw }, row: nil)
+    do throws(Failure) { _ = try FieldFilter(settings, of: response) } catch {
+      // The server may have more types of Any than the schema.
+      if error.missingNames.isEmpty { throw error }
+    }
   }
 
   private mutating func check(source path: String?, keepsGoing: Bool) throws(Failure) {

@@ -161,19 +161,32 @@ extension Session {
   static let optionsOfLines = [OptionID.filter, .filterMissing, .format, .limit, .raw].map { OptionTable[$0] }
 
   /// The options of a line.
-  func callOptions(_ typed: [SessionWords.Word]) throws -> [Argument] {
-    guard !typed.isEmpty else { return [] }
-    let words = try typed.map { $0.isLiteral ? $0.text : try bindings.expand(argument: $0.text) }
+  func callOptions(_ typed: [SessionWords.Word]) throws(Failure) -> [Argument] {
+    try Self.callOptions(
+      typed.map { (word) throws(Failure) in
+        word.isLiteral ? word.text : try bindings.expand(argument: word.text)
+      })
+  }
+
+  /// The options of a line whose values are inserted.
+  static func callOptions(_ words: [String]) throws(Failure) -> [Argument] {
+    guard !words.isEmpty else { return [] }
     // The options are those of `call`, which has a target and a method.
     let invocation = Parser.parse(words + ["http://localhost", "a.B/C"], as: .call)
     if let error = invocation.errors.first { throw Failure(error) }
     if let other = invocation.arguments.first(where: { argument in
-      !Self.optionsOfLines.contains { $0.id == argument.id }
+      !optionsOfLines.contains { $0.id == argument.id }
     }) {
       throw Failure(
         .usage, other.name, "not an option of one call", hint: "options \(other.name) sets it for all calls")
     }
-    return try invocation.arguments.map { try Argument($0.id, $0.text, name: $0.name) }
+    do throws(ParseError) {
+      return try invocation.arguments.map { (argument) throws(ParseError) in
+        try Argument(argument.id, argument.text, name: argument.name)
+      }
+    } catch {
+      throw Failure(error)
+    }
   }
 
   /// The plan of a call of the method.

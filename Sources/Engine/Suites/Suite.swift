@@ -1,4 +1,5 @@
 import RPCurlLanguage
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlProtobuf
 
@@ -50,6 +51,22 @@ package struct Suite {
     /// The types of the columns of CSV.
     package let types: ColumnTypes
     package let line: Int
+
+    /// Reads the rows, with their names in reports.
+    ///
+    /// - Parameters:
+    ///   - suite: The suite, whose directory relative names are relative to.
+    ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
+    func read(
+      besides suite: String, waitLimit: Duration?
+    ) throws(Failure) -> [(value: JSONValue, name: String)] {
+      let rows = try DataRows.read(
+        Directory.path(of: path, besides: suite), named: path, types, waitLimit: waitLimit)
+      if let nameField, !rows.contains(where: { $0[nameField] != nil }) {
+        throw Failure(.input, path, "no row has the field \(nameField)")
+      }
+      return zip(rows, DataRows.names(of: rows, by: nameField)).map { (value: $0, name: $1) }
+    }
   }
 
   /// A test. What it changes ends with it.

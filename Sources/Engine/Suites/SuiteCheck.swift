@@ -29,16 +29,23 @@ struct SuiteCheck {
 
   private mutating func add(_ test: Suite.Test, _ check: ScriptCheck) {
     if let rows = test.rows {
-      let path = Directory.path(of: rows.path, besides: suite.path)
-      if access(path, R_OK) != 0 {
-        failures.append((rows.line, Failure(.input, rows.path, FileContents.lastError())))
-      }
+      do throws(Failure) { try self.check(rows) } catch { failures.append((rows.line, error)) }
     }
     var check = check.ofTest(withRow: test.rows != nil)
     for step in test.steps {
       var inner = check
       add(step.commands, &inner)
       check = step.name == nil ? inner : check.after(step: inner)
+    }
+  }
+
+  private func check(_ rows: Suite.Rows) throws(Failure) {
+    let path = Directory.path(of: rows.path, besides: suite.path)
+    // A pipe is read once, by the run.
+    if FileContents.isRegularFile(path) {
+      _ = try rows.read(besides: suite.path, waitLimit: nil)
+    } else if access(path, R_OK) != 0 {
+      throw Failure(.input, rows.path, FileContents.lastError())
     }
   }
 

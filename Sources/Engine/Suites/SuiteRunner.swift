@@ -173,10 +173,8 @@ final class SuiteRunner {
   private func rows(of test: Suite.Test) -> [Row] {
     guard let rows = test.rows, test.skipReason == nil else { return [.none] }
     do {
-      let values = try DataRows.read(
-        Directory.path(of: rows.path, besides: file.path), named: rows.path, rows.types,
-        waitLimit: session.waitLimit)
-      return zip(values, DataRows.names(of: values, by: rows.nameField)).map { .value($0, name: $1) }
+      let read = try rows.read(besides: file.path, waitLimit: session.waitLimit)
+      return read.map { .value($0.value, name: $0.name) }
     } catch {
       line = rows.line
       return [.problem(problem(error))]

@@ -114,16 +114,21 @@ import Testing
 
   @Test func readsRowsOfCSV() throws {
     let rows = try DataRows.parse(
-      "a.CSV", Array("\u{FEFF}name,text\r\nAda,\"a \"\"b\"\", c\"\r\n\r\n\"two\nlines\",\r\n".utf8))
+      "a.CSV",
+      Array("\u{FEFF}name,text\r\nAda,\"a \"\"b\"\", c\"\r\n\r\n\"two\nlines\",\r\nA\rB,\rC\r\r\nD,E\r".utf8))
     #expect(
-      rows.map(\.text) == [#"{"name":"Ada","text":"a \"b\", c"}"#, #"{"name":"two\nlines","text":""}"#])
+      rows.map(\.text) == [
+        #"{"name":"Ada","text":"a \"b\", c"}"#, #"{"name":"two\nlines","text":""}"#,
+        #"{"name":"A\rB","text":"\rC\r"}"#, #"{"name":"D","text":"E"}"#,
+      ])
   }
 
   @Test(arguments: [
     ("a.csv", "a,b\n1\n", "a.csv, line 2: 1 fields, but the first line has 2"),
     ("a.csv", "a\n\"b", "a.csv, line 2: missing closing quotation mark"),
     ("a.csv", "a\n\"b\"c\n", "a.csv, line 2: text after a closing quotation mark"),
-    ("a.csv", "a\n", "a.csv: no rows"),
+    ("a.csv", "a\n\"b\"\rc\n", "a.csv, line 2: text after a closing quotation mark"),
+    ("a.csv", "a\n", "a.csv: no rows"), ("a.csv", "a,,b,,a\n", "a.csv: two columns have the name a"),
     ("a.ndjson", "{}\n[1]\n", "a.ndjson, line 2: not an object"),
     ("a.ndjson", "{\n", "a.ndjson, line 1: unexpected end of the JSON"),
   ])

@@ -203,7 +203,14 @@ struct SuiteWorkerTests {
       ("call Orders/Place {\"id\":$id}", "no such variable"),
       ("expect .id golden", "golden requires a file"), ("expect .id golden no.json", "does not exist"),
       ("call Orders/Place @none.json", "No such file"), ("source none", "No such file"),
-      ("rows none.csv", "No such file"),
+      ("rows none.csv", "No such file"), ("rows DIR/a.csv b:int", "no column b"),
+      ("rows DIR/a.csv a:int", "not a value of the type int"),
+      ("rows DIR/a.csv name=b", "no row has the field b"),
+      ("call Place {} --filtr id", "unknown option"), ("open Watch {} --limit x", "x"),
+      ("call Place --deadline 1s", "--deadline"), ("call Place --filter ${no}", "no such variable"),
+      ("call Place --filter idd", "no field idd"), ("call Place --filter id.", "--filter id."),
+      ("call Place --filter item_count --raw", "not a field of bytes"),
+      ("repeat 2 call Place --filter id.", "--filter id."),
       ("options --nonsense", "unknown option"), ("use nonsense", "no built-in interceptor"),
       ("header a", "wrong usage"),
       ("use retry,attempt=3", "attempt"), ("verbose 7", "wrong usage"), ("protocol nonsense", "nonsense"),
@@ -217,6 +224,7 @@ struct SuiteWorkerTests {
     ])
   func suiteWithAMistakeIsNotRun(_ lines: String, _ why: String) throws {
     directory.write("shared", "set a = 1\nnonsense\n".utf8)
+    directory.write("a.csv", "a\nx\n".utf8)
     let text = lines.replacing("DIR", with: directory.path)
     let set = ["--descriptor-set", directory.write("set", ShopSchema.bytes), "--no-reflect"]
     let events = events("target http://x\ntest a\nset b = 1\ntest b\n\(text)\n", set)

@@ -94,6 +94,11 @@ package enum DataRows {
     var records = try records(path, text)
     guard !records.isEmpty else { return [] }
     let names = records.removeFirst().fields
+    var seen: Set<String> = []
+    // Columns without a name cannot be used.
+    if let double = names.first(where: { !$0.isEmpty && !seen.insert($0).inserted }) {
+      throw Failure(.input, path, "two columns have the name \(double)")
+    }
     if let missing = types.names.first(where: { !names.contains($0) }) {
       throw Failure(.input, path, "no column \(missing)", hint: "it has \(names.joined(separator: ", "))")
     }
@@ -140,7 +145,9 @@ package enum DataRows {
       start = line + 1
     }
     // A byte order mark, which spreadsheets write.
-    for scalar in text.unicodeScalars.drop(while: { $0 == "\u{FEFF}" }) {
+    let scalars = text.unicodeScalars.drop(while: { $0 == "\u{FEFF}" })
+    for index in scalars.indices {
+      let scalar = scalars[index]
       switch (state, scalar) {
       case (.quoted, "\""): state = .quote
       case (.quoted, _): field.unicodeScalars.append(scalar)
@@ -150,7 +157,8 @@ package enum DataRows {
       case (.start, "\""): state = .quoted
       case (_, ","): endField()
       case (_, "\n"): endRecord()
-      case (_, "\r"): break
+      // At the end of a line.
+      case (_, "\r") where scalars[index...].dropFirst().first ?? "\n" == "\n": break
       case (.quote, _):
         throw Failure(.input, "\(path), line \(line)", "text after a closing quotation mark")
       default:
