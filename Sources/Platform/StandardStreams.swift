@@ -9,6 +9,15 @@ package enum StandardStreams {
     }
   }
 
+  /// Makes standard output the same as standard error. Returns a descriptor of what it was: of output that a library must not print
+  /// to.
+  package static func detachOutput() -> Int32 {
+    let output = fcntl(1, F_DUPFD_CLOEXEC, 3)
+    guard output >= 0 else { return 1 }
+    dup2(2, 1)
+    return output
+  }
+
   /// Whether a file is that of a standard stream.
   ///
   /// - Parameter descriptors: The streams: by default those for output. Their file must not be replaced by another one, since the

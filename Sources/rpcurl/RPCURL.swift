@@ -15,7 +15,7 @@ enum RPCURL {
     StandardStreams.ensureOpen()
     // Writing to a closed connection must be an error, not end the process.
     signal(SIGPIPE, SIG_IGN)
-    let console = Console()
+    let console = Console(output: isProcessOfSuite ? StandardStreams.detachOutput() : 1)
     var invocation = Parser.parse(cStrings: rawArguments())
     do {
       if let request = invocation.request ?? helpOfInterceptor(invocation),

@@ -11,7 +11,7 @@ import manual
 import pexpect
 import pyte
 import pytest
-from harness import RPCURL, write
+from harness import RPCURL, build_plugin, write
 from test_session_schema import ChangingServer
 
 PASSING = """
@@ -662,6 +662,20 @@ def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
         (tmp_path / f"{number}.rpcurl").write_text(f'target {grpc_server.url}\ntest t\ncall Hello {{"name":"Ada"}}\nexpect .name == "Ada"\n')
     (tmp_path / "below").mkdir()
     (tmp_path / "below/bad.rpcurl").write_text("test t\nnonsense\n")
+@pytest.mark.parametrize("option", ["--report junit=", "--coverage html="])
+def test_a_report_without_a_name_of_its_file_is_an_error(rpcurl, tmp_path, option):
+    """As of a variable of the environment that is not set."""
+    rpcurl("test", *option.split(), write(tmp_path / "a.rpcurl", "test t\n")).exits(2).reports(f"rpcurl: {option}: missing name of the file")
+
+
+def test_output_of_a_plugin_is_no_event(rpcurl, grpc_server, tmp_path):
+    source = '#include "greeting.c"\n#include <stdio.h>\n__attribute__((constructor)) static void speak(void) { puts("debug"), fflush(stdout); }\n'
+    plugin = build_plugin(write(tmp_path / "plugin.c", source), tmp_path / "plugin.so")
+    for name in "ab":
+        write(tmp_path / f"{name}.rpcurl", f'target {grpc_server.url}\ntest t\ncall Hello {{"name":"Ada"}}\n')
+    rpcurl("test", "--plugin", plugin, tmp_path / "a.rpcurl", tmp_path / "b.rpcurl").exits(0).prints("2 passed")
+
+
     (tmp_path / "other.txt").write_text("no suite\n")
     rpcurl("test", "--jobs", "3", tmp_path).exits(4).prints("4 passed", "no such command", "below/bad.rpcurl")
 

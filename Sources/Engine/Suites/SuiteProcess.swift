@@ -96,7 +96,7 @@ final class SuiteProcess {
     do throws(LanguageError) {
       return .event(try SuiteEvent(parsing: line))
     } catch {
-      return .problem("an event is invalid: \(error)")
+      return .problem("an event is invalid: \(error.reason)")
     }
   }
 

@@ -64,7 +64,6 @@ struct TestCommand {
     }
     outputs = try ReportOutput.targets(
       invocation.all(.report).compactMap(\.text), coverage: invocation.all(.coverage).compactMap(\.text))
-    options.reportPipe = Self.reportPipe(outputs)
     if RPCURL.isProcessOfLoad { options.orders = SuiteOrders(0) }
     if RPCURL.isProcessOfSuite { options.runFiles = RunFiles(inherited: RunFiles.inheritedDescriptor) }
     self.options = options
@@ -122,13 +121,13 @@ struct TestCommand {
     return options
   }
 
-  /// Standard output, if a report is written to it and it is a pipe.
-  private static func reportPipe(_ outputs: [ReportOutput.Target]) -> Int32? {
+  /// The descriptor of an output, if a report is written to it and it is a pipe.
+  private func reportPipe(_ descriptor: Int32) -> Int32? {
     var status = stat()
-    guard outputs.contains(where: { $0.file == nil }), fstat(1, &status) == 0,
+    guard outputs.contains(where: { $0.file == nil }), fstat(descriptor, &status) == 0,
       status.st_mode & S_IFMT == S_IFIFO
     else { return nil }
-    return 1
+    return descriptor
   }
 
   private static func recordings(_ invocation: Invocation) throws(Failure) -> SuiteOptions.Recordings? {
@@ -162,6 +161,7 @@ struct TestCommand {
     var missing: [String] = []
     var options = options
     options.contract = try contract(console)
+    options.reportPipe = reportPipe(console.output.descriptor)
     // What is repeated adds to the files of the first time.
     let runFiles = needsProcesses || repetition != nil ? RunFiles() : nil
     options.runFiles = options.runFiles ?? runFiles
