@@ -225,6 +225,11 @@ def test_interceptors_of_a_test_end_with_it(suite):
     assert [tests[name]["outcome"] for name in "abc"] == ["failed", "passed", "passed"], tests
 
 
+def test_the_failure_of_a_stream_of_the_setup_has_its_line(suite):
+    _, tests, _ = suite('open FailStream {"code":14,"message":"gone","afterMessages":1}\ntest t\nreceive\nwait\n')
+    assert [failure["line"] for failure in tests["t"]["steps"][0]["failures"]] == [2], tests
+
+
 def test_rows_of_a_file(suite, tmp_path):
     (tmp_path / "users.csv").write_text('name,greeting\nAda,"Hello, Ada!"\nEve,nothing\n')
     (tmp_path / "users.ndjson").write_text('{"name":"Joe","n":2}\n')
