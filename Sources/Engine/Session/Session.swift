@@ -271,14 +271,17 @@ package final class Session {
 
   /// Handles Ctrl-D and the end of a pipe: half-closes the current stream of a prompt, otherwise ends the session.
   private func endOfInput() throws {
+    var failure = input?.failure
+    let isLost = failure != nil || !isInteractive
     if reader.isWithin {
-      report(reader.failure ?? Failure(.input, "standard input", "unexpected end of the JSON"))
+      failure = failure ?? reader.failure ?? Failure(.input, "standard input", "unexpected end of the JSON")
       reader.reset()
-      guard isInteractive else {
-        try finishStreams()
-        return leave(.input)
-      }
-      return
+    }
+    if let failure {
+      report(failure)
+      guard isLost else { return }
+      try finishStreams()
+      return leave(.input)
     }
     if isInteractive, let stream = streams.current {
       halfClose(stream)

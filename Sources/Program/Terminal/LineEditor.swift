@@ -137,6 +137,8 @@ package final class LineEditor: LineInput {
     }
   }
 
+  package var failure: Failure? { nil }
+
   package func pause() {
     guard isAsking else { return }
     state = .paused

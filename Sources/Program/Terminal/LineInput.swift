@@ -11,6 +11,8 @@ package struct LinePrompt: Equatable {
 package protocol LineInput: AnyObject {
   /// Called with each line; nil at the end of input (Ctrl-D on an empty line, or the end of a pipe).
   var onLine: ((InputLine?) -> Void)? { get set }
+  /// Why the input ended before its end; nil if it did not.
+  var failure: Failure? { get }
   /// Called for Ctrl-C at the prompt; `hadText` reports whether the editor dropped a line that was begun.
   var onInterrupt: ((_ hadText: Bool) -> Void)? { get set }
   /// Called when the user wants to edit the text of the line in an editor.

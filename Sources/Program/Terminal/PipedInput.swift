@@ -1,3 +1,4 @@
+import RPCurlBase
 import RPCurlPlatform
 import RPCurlTransport
 
@@ -8,6 +9,7 @@ package final class PipedInput: LineInput {
   private static let name = "standard input"
 
   package var onLine: ((InputLine?) -> Void)?
+  package private(set) var failure: Failure?
   package var onInterrupt: ((_ hadText: Bool) -> Void)?
   package var onEdit: ((_ text: String) -> Void)?
 
@@ -19,6 +21,7 @@ package final class PipedInput: LineInput {
   private var start = 0
   private var scanned = 0
   private var isAtEnd = false
+  private var isFirst = true
   /// Whether the rest of a line that is too long is skipped.
   private var isSkipping = false
   private var isAsking = false
@@ -101,8 +104,9 @@ package final class PipedInput: LineInput {
   }
 
   private func line(through end: Int, dropping count: Int) -> InputLine {
-    defer { start = end }
-    return InputLine(buffer[start..<(end - count)], of: Self.name)
+    defer { (start, isFirst) = (end, false) }
+    let line = buffer[start..<(end - count)]
+    return InputLine(isFirst ? Array(line).withoutByteOrderMark[...] : line, of: Self.name)
   }
 
   private func setWatching(_ isWanted: Bool) {
@@ -119,9 +123,13 @@ package final class PipedInput: LineInput {
     buffer.removeFirst(start)
     scanned -= start
     start = 0
-    // A read error ends the input.
-    let piece = (try? FileContents.readPiece(0, limitBytes: 1 << 16)) ?? []
-    if piece.isEmpty { isAtEnd = true } else { buffer += piece }
+    do throws(SystemError) {
+      guard let piece = try FileContents.readAvailable(0, limitBytes: 1 << 16) else { return }
+      if piece.isEmpty { isAtEnd = true } else { buffer += piece }
+    } catch {
+      failure = Failure(.input, Self.name, error)
+      isAtEnd = true
+    }
     deliver()
   }
 }

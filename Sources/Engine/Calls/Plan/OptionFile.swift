@@ -23,7 +23,8 @@ package enum OptionFile {
     let contents: [UInt8]
     do {
       contents = try FileContents.read(
-        file, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit)
+        file, limitBytes: FileContents.optionLimitBytes, waitLimit: waitLimit
+      ).withoutByteOrderMark
     } catch {
       throw Failure(.usage, "\(option) @\(file)", error).at(argument.origin)
     }
