@@ -54,7 +54,15 @@ package struct KeyReader {
   }
 
   /// Appends input.
-  package mutating func add(_ more: some Sequence<UInt8>) {
+  ///
+  /// - Parameters:
+  ///   - more: The input.
+  ///   - afterSilence: Whether there was none for so long that the mark of the end of a paste is lost if this is a Ctrl-C, or if
+  ///     the rest of the paste is ignored.
+  package mutating func add(_ more: some Sequence<UInt8>, afterSilence: Bool = false) {
+    if afterSilence, isDropping || more.elementsEqual([Self.interrupt]) {
+      (isPasting, isDropping) = (false, false)
+    }
     bytes.removeFirst(position)
     position = 0
     bytes += more
@@ -70,11 +78,6 @@ package struct KeyReader {
     let rest = bytes[position...]
     isDropping = true
     return !rest.isEmpty && !rest.starts(with: [0x1B] + Self.pasteEnds.utf8)
-  }
-
-  /// Ends a paste whose rest is ignored.
-  package mutating func endDrop() {
-    if isDropping { (isPasting, isDropping) = (false, false) }
   }
 
   /// Whether the end of a paste is in `bytes`.

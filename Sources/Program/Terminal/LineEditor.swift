@@ -210,12 +210,12 @@ package final class LineEditor: LineInput {
   private func read() {
     guard TerminalModes.isForeground else { return waitForTerminal() }
     // The end of a paste may be lost with what the terminal held when Ctrl-C was typed.
-    if let silentSince, silentSince + .seconds(1) < .now { keys.endDrop() }
+    let isLate = silentSince.map { $0 + .seconds(1) < .now } ?? false
     silentSince = .now
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = RPCurlPlatform.read(0, &buffer, buffer.count)
     if count > 0 {
-      keys.add(buffer[..<count])
+      keys.add(buffer[..<count], afterSilence: isLate)
       work()
     } else if count == 0 || errno != EINTR && errno != EAGAIN {
       end()

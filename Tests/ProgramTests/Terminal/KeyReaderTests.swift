@@ -76,12 +76,20 @@ struct KeyReaderTests {
     reader.add(Array("\u{1B}[200~ab".utf8))
     let first = reader.next()
     let hasDropped = reader.dropPaste()
-    reader.add(Array(more.utf8))
-    if ends { reader.endDrop() }
+    reader.add(Array(more.utf8), afterSilence: ends)
     let left = next(expected.count + 1, of: &reader)
     #expect((hasNone, hasDropped) == (false, true))
     #expect(first == .pasted("a"))
     #expect(left == expected.map { .typed([$0]) } + [nil])
+  }
+
+  @Test(arguments: [("\u{3}", KeyReader.Key.typed(["\u{3}"])), ("b\u{3}", .pasted("b"))])
+  func silenceAndCtrlCEndAPaste(_ more: String, _ expected: KeyReader.Key) {
+    var reader = KeyReader()
+    reader.add(Array("\u{1B}[200~a".utf8))
+    let first = next(2, of: &reader)
+    reader.add(Array(more.utf8), afterSilence: true)
+    #expect(first + next(2, of: &reader) == [.pasted("a"), nil, expected, nil])
   }
 
   @Test func dropsNothingAtTheEndOfAPaste() {
