@@ -552,12 +552,6 @@ def test_golden_files(suite, tmp_path):
     assert suite(text.replace("Ada", "Eve"))[0].code == 8
 
 
-@pytest.mark.parametrize("check", ["${last.name}.json", '"${last.name}.json"', '"sub/${last.name}.json"', '"${last.name}.json" unordered'])
-@pytest.mark.parametrize("options", [["--update"], []])
-def test_servers_do_not_choose_the_directory_of_a_golden_file(suite, tmp_path, check, options):
-    text = f'test t\ncall Hello {{"name":"../package"}}\nexpect . golden {check}\n'
-    result, _, _ = suite(text, *options)
-    assert result.code != 0 and "the value of a reference in the name of a file contains /" in result.out + result.err
 @pytest.mark.parametrize(
     "text",
     [
@@ -580,6 +574,12 @@ def test_update_keeps_the_golden_file_of_any(suite, tmp_path):
     assert golden.read_text() == '{"number":3}\n'
 
 
+@pytest.mark.parametrize("check", ["${last.name}.json", '"${last.name}.json"', '"sub/${last.name}.json"', '"${last.name}.json" unordered'])
+@pytest.mark.parametrize("options", [["--update"], []])
+def test_servers_do_not_choose_the_directory_of_a_golden_file(suite, tmp_path, check, options):
+    text = f'test t\ncall Hello {{"name":"../package"}}\nexpect . golden {check}\n'
+    result, _, _ = suite(text, *options)
+    assert result.code != 0 and "the value of a reference in the name of a file contains /" in result.out + result.err
     assert not [*tmp_path.rglob("package.json"), *tmp_path.parent.glob("package.json")]
 
 
@@ -662,11 +662,6 @@ def test_two_reports_with_one_file_are_an_error(rpcurl, tmp_path):
     )
 
 
-def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
-    for number in range(4):
-        (tmp_path / f"{number}.rpcurl").write_text(f'target {grpc_server.url}\ntest t\ncall Hello {{"name":"Ada"}}\nexpect .name == "Ada"\n')
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below/bad.rpcurl").write_text("test t\nnonsense\n")
 @pytest.mark.parametrize("option", ["--report junit=", "--coverage html="])
 def test_a_report_without_a_name_of_its_file_is_an_error(rpcurl, tmp_path, option):
     """As of a variable of the environment that is not set."""
@@ -681,6 +676,11 @@ def test_output_of_a_plugin_is_no_event(rpcurl, grpc_server, tmp_path):
     rpcurl("test", "--plugin", plugin, tmp_path / "a.rpcurl", tmp_path / "b.rpcurl").exits(0).prints("2 passed")
 
 
+def test_files_run_in_processes(rpcurl, grpc_server, tmp_path):
+    for number in range(4):
+        (tmp_path / f"{number}.rpcurl").write_text(f'target {grpc_server.url}\ntest t\ncall Hello {{"name":"Ada"}}\nexpect .name == "Ada"\n')
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below/bad.rpcurl").write_text("test t\nnonsense\n")
     (tmp_path / "other.txt").write_text("no suite\n")
     rpcurl("test", "--jobs", "3", tmp_path).exits(4).prints("4 passed", "no such command", "below/bad.rpcurl")
 

@@ -1,5 +1,5 @@
 extension SuiteEvent {
-  /// The longest text of a check, of an error and of a command line, in bytes.
+  /// The longest text of a check, of an error, of the name of a row and of a command line, in bytes.
   static let textLimitBytes = 64 << 10
 
   /// The event without what is too long for a report: texts are cut, and command lines, which would not repeat a call if
@@ -7,6 +7,7 @@ extension SuiteEvent {
   package var limited: SuiteEvent {
     switch self {
     case .test(var test):
+      test.row?.limit()
       test.error?.limit()
       for index in test.steps.indices { test.steps[index].limit(commandBytes: Self.textLimitBytes) }
       if SuiteEvent.test(test).line.count > Self.maximumLength {

@@ -53,8 +53,8 @@ final class ReportOutput {
   private static func targets(reports texts: [String]) throws(Failure) -> [Target] {
     var targets: [Target] = []
     for text in texts {
-      let (name, file) = text.parted(at: "=")
-      guard let format = ReportFormat(rawValue: String(name)) else {
+      let (name, file) = try parts(of: text, "--report")
+      guard let format = ReportFormat(rawValue: name) else {
         throw Failure(
           .usage, "--report \(name)", "no such format",
           hint: ReportFormat.allCases.map(\.rawValue).joined(separator: ", "))
@@ -63,17 +63,30 @@ final class ReportOutput {
         throw Failure(
           .usage, "--report \(name)", "another report is on standard output", hint: "--report \(name)=FILE")
       }
-      targets.append(Target(format: .run(format), file: file.map { String($0) }))
+      targets.append(Target(format: .run(format), file: file))
     }
     return targets.isEmpty ? [Target(format: .run(.terminal), file: nil)] : targets
+  }
+
+  /// The format and the file of a report; nil for standard output.
+  private static func parts(
+    of text: String, _ option: String
+  ) throws(Failure) -> (name: String, file: String?) {
+    let (name, file) = text.parted(at: "=")
+    guard file?.isEmpty != true else {
+      throw Failure(
+        .usage, "\(option) \(text)", "missing name of the file",
+        hint: "\(option) \(name) writes to standard output")
+    }
+    return (String(name), file.map { String($0) })
   }
 
   private static func targets(coverage texts: [String], besides reports: [Target]) throws(Failure) -> [Target]
   {
     var targets: [Target] = []
     for text in texts where text != "report" {
-      let (name, file) = text.parted(at: "=")
-      guard let format = CoverageReport.Format(rawValue: String(name)) else {
+      let (name, file) = try parts(of: text, "--coverage")
+      guard let format = CoverageReport.Format(rawValue: name) else {
         throw Failure(
           .usage, "--coverage \(name)", "no such format",
           hint: coverageFormats.joined(separator: ", "))
@@ -88,7 +101,7 @@ final class ReportOutput {
           .usage, "--coverage \(name)", "another report is on standard output",
           hint: "--coverage \(name)=FILE")
       }
-      targets.append(Target(format: .coverage(format), file: file.map { String($0) }))
+      targets.append(Target(format: .coverage(format), file: file))
     }
     return targets
   }

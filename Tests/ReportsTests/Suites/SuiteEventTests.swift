@@ -176,11 +176,13 @@ struct SuiteEventTests {
     test.steps[0].failures[0].check = long
     test.steps[0].failures[0].command = long
     test.error = SuiteError(what: "a\(long)", why: long)
+    test.row = long
     var limited = Self.fullTest
     limited.steps[0].calls[0].command = nil
     limited.steps[0].failures[0].check = cut
     limited.steps[0].failures[0].command = nil
     limited.error = SuiteError(what: "a\(cut.dropFirst())", why: cut)
+    limited.row = cut
     #expect(SuiteEvent.test(test).limited == .test(limited))
   }
 
