@@ -60,6 +60,15 @@ struct CallPrinterTests {
     #expect(printer.received == 3)
   }
 
+  @Test func namesTheColumnsOnceInTheCallsOfAPlan() throws {
+    let plan = try CallPlan.ofOrders("Watch", ["--format", "csv", "--filter", "id"])
+    for id in ["a", "b"] {
+      let printer = CallPrinter(plan, output: CallOutput(output, isDirect: true))
+      _ = try give([Self.order(id), Self.order(id)], to: printer)
+    }
+    #expect(printed == "id\na\na\nb\nb\n")
+  }
+
   @Test func endsTheCallAtTheLastMessageOfALimit() throws {
     let printer = try printer(["--format", "json", "--limit", "2"])
     #expect(throws: RPCError(.canceled, "--limit 2", origin: .client)) {

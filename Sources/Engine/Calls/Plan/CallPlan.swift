@@ -22,6 +22,8 @@ package final class CallPlan {
   package let batch: BatchPlan?
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter?
+  /// The line with the names of the columns; nil if there is none, or if it is written.
+  private var head: String?
   /// The server as a source of types that the schema lacks; nil if reflection is off.
   package let reflection: ReflectionSource?
 
@@ -57,7 +59,14 @@ package final class CallPlan {
     connection.closesWhenGivenUp = idles
     (self.connection, self.batch, self.settings) = (connection, batch, settings)
     filter = try Self.filter(settings.filter, found, reflection)
+    head = filter?.head
     if settings.wire.usesGET { try Self.checkGET(settings.protocolName, method) }
+  }
+
+  /// Returns the line with the names of the columns once: a table of several calls has it above the first row.
+  func takeHead() -> String? {
+    defer { head = nil }
+    return head
   }
 
   /// The request to the client.
@@ -166,7 +175,7 @@ extension CallPlan {
         }
       } catch {
         guard isDry, error.cause == .notAsked else {
-          let error = error.listing(asksServer ? settings.target.argument : command.schemaWords)
+          let error = error.listing(command.listing(settings.target))
           throw asksServer ? error.addingHint(of: chain) : error.addingReflection(command)
         }
         return ResolvedCall(settings: settings, chain: chain)

@@ -426,10 +426,9 @@ package final class CallPrinter: CallObserver {
     if isLimitReached { throw RPCError(.canceled, "--limit \(received)", origin: .client) }
   }
 
-  /// Writes the names of the columns; a batch has them once.
+  /// Writes the names of the columns, unless another call of the plan has.
   private func writeHead() {
-    guard plan.batch == nil, let head = plan.filter?.head else { return }
-    output.write { $0.append(head) }
+    if let head = plan.takeHead() { output.write { $0.append(head) } }
   }
 
   /// Whether nothing but a message itself decides how it is printed: as its JSON and a line feed, or not at all.
