@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import ssl
 import subprocess
 import threading
@@ -14,7 +15,7 @@ from datetime import UTC, datetime
 import grpc
 import pytest
 import trustme
-from harness import PATIENCE_SECONDS, ROOT, RPCURL, STARTS_WITHOUT_TLS, closed_port, relay, without_tls
+from harness import PATIENCE_SECONDS, ROOT, RPCURL, STARTS_WITHOUT_TLS, closed_port, relay, silent, wait_until, without_tls
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 
@@ -91,6 +92,26 @@ def test_tls(check, grpc_tls_server, certificates):
     assert (code, command) == (0, f"rpcurl list --cacert {certificates}/ca.pem localhost:{grpc_tls_server.port}")
     assert steps["TLS"][0] == "passed" and "ALPN h2" in steps["TLS"][1]
     assert "for localhost, 127.0.0.1" in steps["certificate"][1]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_check_with_what_was_found(rpcurl, raw_server, number, code):
+    begun = threading.Event()
+
+    def serve(connection):
+        # The protocols are checked after TLS.
+        if connection.recv(1 << 16)[:1] != b"P":
+            return
+        begun.set()
+        silent(connection)
+
+    server = raw_server(serve)
+    with rpcurl.start("check", "-m", "1h", server.url) as process:
+        wait_until(begun.is_set, "a request")
+        process.send_signal(number)
+        out, err = process.communicate()
+    assert (process.returncode, err) == (code, b"")
+    assert "✓ connection" in out.decode() and "HTTP" not in out.decode()
 
 
 def test_certificate_that_is_not_trusted(check, grpc_tls_server):

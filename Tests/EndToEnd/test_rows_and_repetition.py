@@ -131,6 +131,27 @@ def test_a_call_is_repeated_until_a_signal(rpcurl, start_server, descriptor_set)
     assert b"interrupted" in err
 
 
+@pytest.mark.parametrize(
+    ("command", "number"), [("call", signal.SIGINT), ("run", signal.SIGTERM), ("test", signal.SIGHUP)]
+)
+def test_a_signal_ends_the_wait_for_the_next_time(rpcurl, grpc_server, tmp_path, command, number):
+    suite = tmp_path / "s.rpcurl"
+    suite.write_text(f"target {grpc_server.url}\n" + "test t\n" * (command == "test") + 'call Hello {"name":"A"}\n')
+    words = ["-d", '{"name":"A"}', grpc_server.url, HELLO] if command == "call" else [suite]
+    with rpcurl.start(command, "--every", "1h", *words) as process:
+        assert process.stdout.readline()
+        process.send_signal(number)
+        _, err = process.communicate()
+    assert process.returncode == (130 if number == signal.SIGINT else 143)
+    assert b"1 time was completed" in err
+
+
+@pytest.mark.parametrize("options", [[], ["--each"]])
+def test_a_table_has_the_names_of_its_columns_once(call, options):
+    result = call("--repeat", 2, *options, "--format", "csv", "--filter", "message", "-d", '{"name":"A"}')
+    assert result.succeeds().out == 'message\n"Hello, A!"\n"Hello, A!"\n'
+
+
 def test_a_file_of_commands_is_repeated(rpcurl, grpc_server, descriptor_set, tmp_path):
     (tmp_path / "steps").write_text('set n = 1\ncall Hello {"name":"${n}"}\nexpect .name == "1"\nset n = 2\nheader x-a: b\n')
     words = ["run", "--descriptor-set", descriptor_set, "--repeat", 3, grpc_server.url, tmp_path / "steps"]

@@ -62,7 +62,7 @@ final class LoadCalls: Steps {
     let loop = clients[0].loop
     let search = AddressSearch(of: plan.settings.target.baseURL, connection, loop: loop)
     defer { search.cancel() }
-    guard try CommandLoop(loop).wait(console, until: { search.isOver }) else {
+    guard try CommandLoop(loop).wait(until: { search.isOver }) else {
       throw Failure(reported: Interrupt.status)
     }
     let addresses = search.addresses

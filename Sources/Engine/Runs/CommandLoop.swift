@@ -21,7 +21,7 @@ package struct CommandLoop {
   ///   - isDone: The condition, checked after each round of events.
   /// - Returns: Whether a signal arrived before the condition held.
   package func run(
-    start: () -> Void = {}, onInterrupt: @escaping () -> Void = {}, until isDone: () -> Bool
+    start: () -> Void = {}, onInterrupt: @escaping () -> Void, until isDone: () -> Bool
   ) throws(Failure) -> Bool {
     var hasSignal = false
     var isInterrupted = false
@@ -50,13 +50,19 @@ package struct CommandLoop {
   }
 
   /// Runs the loop until a condition holds. Returns false if a signal arrived first.
+  package func wait(until isDone: () -> Bool) throws(Failure) -> Bool {
+    _ = try run(onInterrupt: {}, until: { Interrupt.isPending || isDone() })
+    return !Interrupt.isPending
+  }
+
+  /// The same, and prints what is awaited.
   ///
   /// - Parameters:
   ///   - purpose: Returns what is awaited, which is printed on a terminal after a second; nil to print nothing.
   ///   - console: Where that is printed.
   ///   - isDone: Whether the wait is over.
   package func wait(
-    for purpose: (() -> String?)? = nil, _ console: Console, until isDone: () -> Bool
+    for purpose: (() -> String?)?, _ console: Console, until isDone: () -> Bool
   ) throws(Failure) -> Bool {
     let timer = purpose.flatMap { purpose in
       !console.error.isTerminal
@@ -68,8 +74,7 @@ package struct CommandLoop {
         }
     }
     defer { if let timer { loop.cancel(timer) } }
-    _ = try run { Interrupt.isPending || isDone() }
-    return !Interrupt.isPending
+    return try wait(until: isDone)
   }
 
   /// Runs the loop until a condition holds, flushes standard output meanwhile and shows a progress line. A write error has the

@@ -65,6 +65,6 @@ package struct Repetition {
     var isOver = false
     let timer = client.loop.schedule(at: time) { isOver = true }
     defer { client.loop.cancel(timer) }
-    return try !CommandLoop(client.loop).run { isOver } && !Interrupt.isPending
+    return try CommandLoop(client.loop).wait { isOver }
   }
 }

@@ -54,7 +54,10 @@ final class BreakScreen {
     while !hasEnded {
       let shown = prompt
       input.ask(shown)
-      guard try wait(until: { !self.arrivals.isEmpty || self.isInteractive && shown != self.prompt })
+      guard
+        try CommandLoop(loop).wait(until: {
+          !self.arrivals.isEmpty || self.isInteractive && shown != self.prompt
+        })
       else { return }
       if !arrivals.isEmpty { handle(arrivals.removeFirst()) }
     }
@@ -119,19 +122,13 @@ final class BreakScreen {
       var hasEnded = false
       loop.watch(descriptor) { hasEnded = true }
       defer { loop.unwatch(descriptor) }
-      while !(try wait(until: { hasEnded })) {
+      while !(try CommandLoop(loop).wait(until: { hasEnded })) {
         // The editor handles Ctrl-C.
         if Interrupt.isTermination, let failure = Interrupt.failure { throw failure }
         Interrupt.rearm()
       }
       return hasEnded
     }
-  }
-
-  /// Runs the loop until `isDone` returns true. Returns false if a signal arrived first.
-  private func wait(until isDone: () -> Bool) throws(Failure) -> Bool {
-    _ = try CommandLoop(loop).run { Interrupt.isPending || isDone() }
-    return !Interrupt.isPending
   }
 
   private func notice(_ text: String) {

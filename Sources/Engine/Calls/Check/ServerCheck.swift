@@ -38,6 +38,19 @@ package final class ServerCheck {
   /// - Throws: `Failure` unless a call can be made.
   package func run() throws {
     let client = try clients.client()
+    do {
+      try checkSteps(client)
+    } catch {
+      // What was found before a signal.
+      if !isJSON { clients.console.output.print(report.text) }
+      throw error
+    }
+    clients.console.output.print(isJSON ? report.json : report.text)
+    guard !report.canCall else { return }
+    throw Failure(reported: cause?.layer == .tls ? .tls : .connection)
+  }
+
+  private func checkSteps(_ client: LoopClient) throws {
     if try checkConnection(client) {
       let protocols = try checkProtocols(client)
       let isSupported = protocols.contains(request.protocolName)
@@ -50,13 +63,13 @@ package final class ServerCheck {
         }
       }
     }
-    clients.console.output.print(isJSON ? report.json : report.text)
-    guard !report.canCall else { return }
-    throw Failure(reported: cause?.layer == .tls ? .tls : .connection)
   }
 
   private func wait(_ client: LoopClient, _ isDone: () -> Bool) throws {
-    guard try !CommandLoop(client.loop).run(until: isDone) else { throw Failure(reported: Interrupt.status) }
+    let name = request.target.name
+    guard try CommandLoop(client.loop).wait(for: { name }, clients.console, until: isDone) else {
+      throw Failure(reported: Interrupt.status)
+    }
   }
 
   private var limit: Duration { request.maxTime ?? Self.limit }
@@ -181,8 +194,8 @@ package final class ServerCheck {
   /// Calls the health service over each protocol. Returns the protocols that work.
   private func checkProtocols(_ client: LoopClient) throws -> [ProtocolName] {
     let methods = try HealthMethods()
+    let place = report.lines.count
     var working: [ProtocolName] = []
-    var lines: [CheckReport.Line] = []
     var versions: Set<String> = []
     var health: (ProbeCall.Result, HealthMethods.Status?)?
     for name in [ProtocolName.grpc, .grpcWeb, .connect] {
@@ -212,17 +225,15 @@ package final class ServerCheck {
         name == .grpc && hasUnnegotiatedHTTP2
         ? "responds with --http2-prior-knowledge: TLS negotiated no protocol"
         : otherPath.map { "responds to \($0)" } ?? "responds"
-      lines.append(
-        CheckReport.Line(
-          name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
-          isWorking ? response : result.error?.message ?? "no response",
-          hint: isWorking ? nil : result.httpStatus == 404 ? Self.gatewayHint : result.error?.cause.map(hint))
-      )
+      report.add(
+        name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
+        isWorking ? response : result.error?.message ?? "no response",
+        hint: isWorking ? nil : result.httpStatus == 404 ? Self.gatewayHint : result.error?.cause.map(hint))
     }
-    report.add(
-      "HTTP", versions.isEmpty ? .failed : .passed,
-      versions.isEmpty ? "no response" : versions.sorted().joined(separator: ", "))
-    report.lines += lines
+    report.lines.insert(
+      CheckReport.Line(
+        "HTTP", versions.isEmpty ? .failed : .passed,
+        versions.isEmpty ? "no response" : versions.sorted().joined(separator: ", ")), at: place)
     if let health {
       hasHealth = health.0.error?.code != .unimplemented
       report.add(health: health.0.error, health.1)

@@ -208,7 +208,7 @@ package struct ReflectionSource {
     let isInterrupted = try loop.run(
       onInterrupt: { reflector.cancel(Interrupt.reason) }, until: { reflector.result != nil })
     // Run the loop once more to send the reset of the canceled stream.
-    if isInterrupted { _ = try loop.run { true } }
+    if isInterrupted { _ = try loop.wait { true } }
     guard !isInterrupted, let result = reflector.result else { throw Failure(reported: Interrupt.status) }
     return result
   }
