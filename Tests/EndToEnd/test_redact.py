@@ -213,6 +213,15 @@ def test_variables_from_elsewhere_are_secret(rpcurl, grpc_server, descriptor_set
     assert BEARER not in result.out + result.err, result
 
 
+@pytest.mark.parametrize("options", [["-v"], ["--explain", "--format", "grpcurl"], ["--explain", "--format", "buf"]], ids=" ".join)
+@pytest.mark.parametrize("name", ["password", "api_token"])
+def test_variables_with_the_name_of_a_secret_are_secret(rpcurl, grpc_server, name, options):
+    words = ["--expand", "--var", f"{name}={NAMED}", "-d", '{"name":"${%s}"}' % name, "-H", "x-b: ${%s}" % name]
+    result = rpcurl(*words, *options, grpc_server.url, "demo.v1.Demo/Hello").succeeds()
+    # The response is the output of the call.
+    assert NAMED not in result.err + result.out * ("--explain" in options), result
+
+
 @pytest.mark.parametrize("secret", [BEARER, 'hunter2 "and" \\ more'])
 @pytest.mark.parametrize("options", [["curl", "--protocol", "connect"], ["curl"], ["grpcurl"], ["buf"]], ids=" ".join)
 def test_commands_of_programs_have_variables_in_place_of_secrets(rpcurl, descriptor_set, options, secret):

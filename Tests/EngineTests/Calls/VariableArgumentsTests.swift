@@ -28,6 +28,12 @@ import Testing
     #expect(read.secrets == ["a": "a: 1"])
   }
 
+  @Test func valueWithTheNameOfASecretIsASecret() throws {
+    let read = try variables(["password=hunter2", "api_token=env:TOKEN", "pin=1", "secret={\"a\":1}"])
+    #expect(read.secrets == ["password": "hunter2", "api_token": "a: 1", "secret": "{\"a\":1}"])
+    #expect(try variables(["a=env:TOKEN", "a=1"]).secrets.isEmpty)
+  }
+
   /// Calls `body` with the path of a file.
   private func withFile(_ text: String, _ body: (String) throws -> Void) throws {
     let directory = try #require(TemporaryDirectory())

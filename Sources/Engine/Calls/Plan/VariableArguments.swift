@@ -6,8 +6,8 @@ import RPCurlProtobuf
 package struct VariableArguments: Equatable {
   /// The values by name: JSON, or else text.
   package private(set) var values: [String: JSONValue] = [:]
-  /// The values that reports do not show, by name: those that are read from elsewhere, and those of a file whose names are
-  /// those of secrets.
+  /// The values that reports do not show, by name: those that are read from elsewhere, and those whose names are those of
+  /// secrets.
   package private(set) var secrets: [String: String] = [:]
 
   /// Makes variables of values, by default none.
@@ -24,12 +24,8 @@ package struct VariableArguments: Equatable {
       }
       let (name, value) = try Self.parts(of: argument.text ?? "", argument.name)
       let text = try sources.value(of: argument, after: "\(name)=")
-      if WholeValue.isElsewhere(value) {
-        secrets[name] = text.withoutLineEnd
-        values[name] = .string(text.withoutLineEnd)
-      } else {
-        values[name] = Self.value(text)
-      }
+      let isElsewhere = WholeValue.isElsewhere(value)
+      set(name, isElsewhere ? .string(text.withoutLineEnd) : Self.value(text), isSecret: isElsewhere)
     }
   }
 
@@ -44,9 +40,16 @@ package struct VariableArguments: Equatable {
       }
       // Of a text that is written with its sign twice.
       let text = if case .literal(let text)? = try? WholeValue(parsing: value) { text } else { String(value) }
-      values[name] = Self.value(text)
-      if SecretNames.standard.contains(name) { secrets[name] = values[name]?.plainText }
+      set(name, Self.value(text), isSecret: false)
     }
+  }
+
+  /// Sets a variable.
+  ///
+  /// - Parameter isSecret: Whether the value is a secret with any name.
+  private mutating func set(_ name: String, _ value: JSONValue, isSecret: Bool) {
+    values[name] = value
+    secrets[name] = isSecret || SecretNames.standard.contains(name) ? value.plainText : nil
   }
 
   /// The name and the value in `NAME=VALUE`.

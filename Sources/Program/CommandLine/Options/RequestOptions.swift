@@ -26,8 +26,9 @@ extension OptionTable {
       .variable, "--var", .text, "NAME=VALUE|@FILE", .request, .callers,
       "Set a variable of templates, ${NAME}, or those of a file; may repeat.",
       "VALUE is JSON, or else text. Of NAME=@FILE, NAME=env:NAME and NAME=cmd:COMMAND it is the text of a file, of a variable "
-        + "of the environment and of the output of a command, which reports do not show. The file of @FILE has a line NAME=VALUE for each "
-        + "variable, and comments that begin with #; nothing else is read for it. A later variable replaces an earlier one of the same name. "
+        + "of the environment and of the output of a command. Reports do not show these, and values whose name is that of a secret. "
+        + "The file of @FILE has a line NAME=VALUE for each variable, and comments that begin with #; nothing else is read for it. "
+        + "A later variable replaces an earlier one of the same name. "
         + "In call and load it requires --expand. In a session, a script and a suite, set replaces it.",
       example:
         "rpcurl --expand --var user=Ada -d '{\"name\":\"${user}\"}' https://demo.example demo.v1.Demo/Hello",
