@@ -505,6 +505,31 @@ def test_report_is_printed_if_latencies_cannot_be_written(load, address):
     assert result.report["calls"] == 5
 
 
+@pytest.mark.parametrize("option", ["--html", "--hdr", "--raw"])
+def test_report_that_cannot_be_written_is_refused_before_the_run(load, tmp_path, option):
+    result = load("localhost:1", HELLO, "--duration", "1h", option, tmp_path / "none" / "x").exits(1, "")
+    assert result.err == f"rpcurl: {tmp_path}/none/x: No such file or directory\n"
+
+
+def test_one_report_that_cannot_be_written_leaves_the_others(load, address, tmp_path):
+    other = tmp_path / "load.hlog"
+    result = load(address, HELLO, "--requests", 5, "--html", "/dev/full", "--hdr", other, "--threshold", "rate<0")
+    assert result.code == 8 and result.report["calls"] == 5 and other.stat().st_size > 0
+    assert result.err.startswith("rpcurl: --html /dev/full: ") and "rpcurl: threshold failed: " in result.err
+
+
+def test_files_are_written_if_standard_output_is_closed(rpcurl, descriptor_set, address, tmp_path):
+    files = [tmp_path / "load.html", tmp_path / "load.hlog"]
+    words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "-d", ADA, "--requests", 5,
+             "--html", files[0], "--hdr", files[1], address, HELLO]  # fmt: skip
+    with rpcurl.start(*words) as process:
+        process.stdout.close()
+        process.stdout = None
+        _, err = process.communicate()
+    assert (process.returncode, err) == (-signal.SIGPIPE, b"")
+    assert all(file.stat().st_size > 0 for file in files)
+
+
 def test_interrupted_run_is_reported(rpcurl, descriptor_set, grpc_server):
     words = ["load", "--plaintext", "--descriptor-set", descriptor_set, "--format", "json", "--jobs", 2,
              "-d", '{"milliseconds":20}', "--duration", "1h", f"localhost:{grpc_server.port}", DELAY]  # fmt: skip

@@ -74,26 +74,24 @@ struct LoadReports {
   /// How long to wait for the reader of a pipe; nil for no limit.
   let waitLimit: Duration?
 
-  /// Prints the report, and writes those to files.
-  ///
-  /// - Throws: `Failure` if a file cannot be written.
-  func write(_ options: LoadOptions) throws(Failure) {
+  /// Writes the reports to files, and then prints that of standard output, whose end may end the process. Returns why files could
+  /// not be written.
+  func write(_ options: LoadOptions) -> [Failure] {
+    let problems = [
+      options.htmlPath.flatMap { write(LoadPage(report, results).html, to: $0, "--html") },
+      options.logPath.flatMap { write(HistogramLog.text(report), to: $0, "--hdr") },
+    ]
     switch options.format {
     case .text: console.output.print(report.text(results))
     case .json: console.output.print(String(decoding: report.json(results), as: UTF8.self))
     case .csv: console.output.print(report.csv())
     }
-    if let path = options.htmlPath {
-      try write(LoadPage(report, results).html, to: path, "--html")
-    }
-    if let path = options.logPath {
-      try write(HistogramLog.text(report), to: path, "--hdr")
-    }
+    return problems.compactMap(\.self)
   }
 
-  private func write(_ text: String, to path: String, _ option: String) throws(Failure) {
-    if let problem = FileContents.replace(path, with: Array(text.utf8), newMode: nil, waitLimit: waitLimit) {
-      throw Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", problem)
+  private func write(_ text: String, to path: String, _ option: String) -> Failure? {
+    FileContents.replace(path, with: Array(text.utf8), newMode: nil, waitLimit: waitLimit).map {
+      Interrupt.failure ?? Failure(.internalError, "\(option) \(path)", $0)
     }
   }
 }

@@ -1,4 +1,5 @@
 import RPCurlBase
+import RPCurlPlatform
 import RPCurlProtobuf
 
 /// Why a command failed, and its exit code.
@@ -137,13 +138,17 @@ extension Failure: CustomStringConvertible {
 }
 
 extension Failure {
-  /// Checks that each report has a file of its own. A device may have several.
+  /// Checks that each report has a file of its own, which can be written. A device may have several.
   ///
-  /// - Throws: `Failure` if two reports are written to one file.
+  /// - Throws: `Failure` if two reports are written to one file, or if a file cannot be written.
   package static func check(reportFiles files: [String]) throws(Failure) {
     var seen: Set<String> = []
-    for file in files where !file.begins(with: "/dev/") && !seen.insert(file).inserted {
-      throw Failure(.usage, file, "two reports are written to this file", hint: "give each a file of its own")
+    for file in files {
+      guard file.begins(with: "/dev/") || seen.insert(FileContents.identity(of: file)).inserted else {
+        throw Failure(
+          .usage, file, "two reports are written to this file", hint: "give each a file of its own")
+      }
+      if let problem = FileContents.problemOfReplacing(file) { throw Failure(.internalError, file, problem) }
     }
   }
 }

@@ -39,7 +39,7 @@ final class ReportOutput {
 
   /// The targets of `--report` and `--coverage`.
   ///
-  /// - Throws: `Failure` for an unknown format, or what does not fit on standard output.
+  /// - Throws: `Failure` for an unknown format, what does not fit on standard output, or a file that cannot be written.
   static func targets(_ texts: [String], coverage: [String]) throws(Failure) -> [Target] {
     let reports = try targets(reports: texts)
     let targets = reports + (try targets(coverage: coverage, besides: reports))
@@ -113,14 +113,7 @@ final class ReportOutput {
   ///   - console: Where those of standard output are printed.
   ///   - isColored: Whether they have colours.
   ///   - waitLimit: How long to wait for the reader of a pipe; nil for no limit.
-  /// - Throws: `Failure` for a file that cannot be written.
-  init(
-    _ targets: [Target], _ console: Console, isColored: Bool, waitLimit: Duration?
-  ) throws(Failure) {
-    for file in targets.compactMap(\.file) {
-      guard let problem = FileContents.problemOfReplacing(file) else { continue }
-      throw Failure(.internalError, file, problem)
-    }
+  init(_ targets: [Target], _ console: Console, isColored: Bool, waitLimit: Duration?) {
     self.console = console
     self.waitLimit = waitLimit
     // The teardowns of the suites still run, and the files are written.

@@ -154,7 +154,7 @@ struct TestCommand {
     guard !files.isEmpty else { throw noTest }
     let begin = MonotonicClock.now
     let isColored = invocation.colors(isTerminal: console.output.isTerminal).areOn
-    let output = try ReportOutput(
+    let output = ReportOutput(
       outputs, console, isColored: isColored, waitLimit: invocation.duration(.maxTime))
     var counts = SuiteEnd()
     var coverage = SuiteCoverage()
