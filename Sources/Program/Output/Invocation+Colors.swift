@@ -16,7 +16,7 @@ extension Invocation {
     default:
       TextColors(
         areOn: isTerminal && (environment("NO_COLOR") ?? "").isEmpty
-          && !["", "dumb"].contains(environment("TERM") ?? ""))
+          && EnvironmentVariables.hasTerminalControls(environment))
     }
   }
 }

@@ -1,4 +1,5 @@
 import RPCurlBase
+import RPCurlPlatform
 import RPCurlProgram
 import RPCurlReports
 import RPCurlTransport
@@ -22,7 +23,7 @@ package final class ProgressLine {
   private let sharesTerminal: Bool
   private static let sharingBytes = 1 << 20
 
-  /// Creates the line; returns nil if standard error is not a terminal.
+  /// Creates the line; returns nil if standard error is not a terminal that can move its cursor.
   ///
   /// - Parameters:
   ///   - console: Where the command prints.
@@ -33,7 +34,8 @@ package final class ProgressLine {
     _ console: Console, _ loop: EventLoop, printsMessages: Bool = true, progress: @escaping () -> Progress
   ) {
     error = console.error
-    guard error.isTerminal, error.diagnostics.showsRemarks else { return nil }
+    guard error.isTerminal, error.diagnostics.showsRemarks, EnvironmentVariables.hasTerminalControls()
+    else { return nil }
     sharesTerminal = printsMessages && console.output.isTerminal
     self.loop = loop
     self.progress = progress
