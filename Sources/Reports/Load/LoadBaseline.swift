@@ -53,7 +53,7 @@ package struct LoadBaseline {
       total += count
       guard total <= Self.mostCalls else { throw LanguageError("histogram_ns has too many calls") }
     }
-    guard total > 0 else { throw LanguageError("no call ended in this run") }
+    guard total > 0 else { throw LanguageError("no call ended in the run of this file") }
     self.latencies = latencies
   }
 

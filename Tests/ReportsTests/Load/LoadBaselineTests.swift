@@ -98,7 +98,10 @@ struct LoadBaselineTests {
       (#"{}"#, "not a report of a load"), (#"[1]"#, "not a report of a load"),
       (#"{HEAD"calls":1,"errors":2,"not_started":0,"histogram_ns":[]}"#, "not a report of a load"),
       (#"{HEAD"calls":-1,"errors":0,"not_started":0,"histogram_ns":[]}"#, "not a report of a load"),
-      (#"{HEAD"calls":1,"errors":0,"not_started":0,"histogram_ns":[]}"#, "no call ended in this run"),
+      (
+        #"{HEAD"calls":1,"errors":0,"not_started":0,"histogram_ns":[]}"#,
+        "no call ended in the run of this file"
+      ),
       (
         #"{HEAD"calls":1,"errors":0,"not_started":0,"histogram_ns":[[1]]}"#,
         "histogram_ns is not a list of pairs of numbers"
