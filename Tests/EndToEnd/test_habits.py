@@ -4,6 +4,7 @@ What the parser alone decides is in Tests/ProgramTests/CommandLine; here are the
 """
 
 import json
+import shlex
 
 import pexpect
 import pytest
@@ -168,6 +169,9 @@ def says(result, error, hint, is_whole=False):
         ([], "missing argument: TARGET", 'see "rpcurl --help", which lists the commands'),
         (["run", "--plaintext", "localhost:1"], "missing argument: FILE", "localhost:1 is a target: rpcurl run [OPTIONS] TARGET FILE"),
         (["--plaintext", "h:1"], "h:1: no method to call", "add it after the target, or at the end of the URL: http://h:1/pkg.Service/Method; "),
+        (["list", SERVICE, "http://h:1"], f"{SERVICE}: a name where the target belongs", f"write rpcurl list http://h:1 {SERVICE}"),
+        (["load", HELLO, "http://h:1"], f"{HELLO}: a method where the target belongs", f"write rpcurl load http://h:1 {HELLO}"),
+        (["./h.sock", "Hello"], "./h.sock: a path where a server belongs", "write unix:./h.sock for a Unix socket"),
         (["h:1", HELLO, "name=Ada"], "name=Ada: unexpected argument", "a field is set by --set name=Ada"),
         (["--use", "retry", "attempts=3", "h:1", HELLO], f"{HELLO}: unexpected argument", "attempts=3 is not a target: "),
         (["--set-file", "value", "f.bin", "h:1", HELLO], "--set-file value: not of the form PATH=FILE", 'see "rpcurl call --help"'),
@@ -414,6 +418,26 @@ def test_hints_at_names_name_the_files(rpcurl, grpc_server, descriptor_set):
     rpcurl(*source.split(), "http://localhost:1", "Nonsense").exits(3).reports(f'hint: run "rpcurl list {source} --kind method"')
     rpcurl("template", "--plaintext", grpc_server.address).exits(2).reports(f'hint: run "rpcurl list http://{grpc_server.address}"')
     rpcurl("--plaintext", grpc_server.address, "Nonsense").exits(3).reports(f'hint: run "rpcurl list http://{grpc_server.address} --kind method"')
+
+
+@pytest.mark.parametrize(
+    ("command", "name"), [([], ["Nonsense"]), ([], []), (["list"], ["Nonsense"]), (["describe"], ["Nonsense"]), (["template"], [])]
+)
+def test_hints_have_the_options_of_the_server(rpcurl, grpc_tls_server, certificates, command, name):
+    """The command of a hint works."""
+    options = ["--cacert", certificates / "ca.pem", "-H", "x-a: b c"]
+    result = rpcurl(*command, *options, grpc_tls_server.address, *name)
+    assert result.code in (2, 3), result
+    suggested = shlex.split(result.err.rpartition('"rpcurl ')[2].partition('"')[0])
+    assert suggested[0] == "list" and "x-a: b c" in suggested
+    rpcurl(*suggested).succeeds().prints(SERVICE)
+
+
+def test_hints_name_the_socket(rpcurl, tmp_path):
+    words = ["--unix-socket", tmp_path / "s", "http://localhost"]
+    rpcurl(*words).exits(2).reports(f'"rpcurl list --unix-socket {tmp_path}/s http://localhost"')
+    hint = rpcurl(f"unix:{tmp_path}/s").exits(2).err.splitlines()[-1]
+    assert hint == f'hint: add it after the target; "rpcurl list unix:{tmp_path}/s" lists the services'
 
 
 def test_default_port_is_named(demo):

@@ -196,3 +196,8 @@ def test_errors(load, suite, text, options, code, error):
         assert (report is not None) == ("teardown" in text) and error in result.err, result.err
     else:
         assert report["errors"] == 1
+
+
+@pytest.mark.parametrize("path", ["none.rpcurl", "./none"])
+def test_suite_that_does_not_exist(rpcurl, path):
+    rpcurl("load", path).fails(4, f"rpcurl: {path}: No such file or directory")

@@ -31,7 +31,7 @@ package struct SuiteLoad {
   /// - Throws: `Failure` if it is not a suite, if no test runs, or if an option is one of calls of a method.
   init?(_ invocation: Invocation) throws(Failure) {
     guard invocation.positionals.count == 1, let path = invocation.positionals.first?.text,
-      !path.contains("://"), FileContents.isRegularFile(path)
+      !path.contains("://"), FileContents.isRegularFile(path) || Self.isPath(path)
     else { return nil }
     self.path = path
     let typed = invocation.arguments.filter { argument in
@@ -69,6 +69,11 @@ package struct SuiteLoad {
     }
     command = try Self.command(invocation, path)
     arguments = [Self.processName, "test"] + typed.flatMap(\.words) + ["--report", "ndjson", "--", path]
+  }
+
+  /// Whether an argument can only be the path of a suite, also of one that does not exist.
+  private static func isPath(_ text: String) -> Bool {
+    text.hasSuffix(".rpcurl") || ["./", "../"].contains(where: text.hasPrefix)
   }
 
   /// The command of a load, without secrets. Its options are those of all processes.

@@ -66,6 +66,18 @@ struct SuggestedCommandTests {
     #expect(try command(words + ["a.test"]).text(.grpc, hasReflection: true) == "rpcurl list \(text) a.test")
   }
 
+  @Test(arguments: [
+    (["http://a.test"], "http://a.test"), (["--plaintext", "a.test:1"], "http://a.test:1"),
+    (["--cacert", "ca.pem", "a.test:1"], "--cacert ca.pem https://a.test:1"),
+    (["--protocol", "connect", "-m", "1", "http://a.test"], "--protocol connect http://a.test"),
+    (["--unix-socket", "/a", "http://localhost"], "--unix-socket /a http://localhost"),
+    (["--bearer", "s3cret", "http://a.test"], #"--bearer "${RPCURL_BEARER}" http://a.test"#),
+    (["--cacert", "ca.pem", "--plaintext", "unix:/a"], "--cacert ca.pem --plaintext unix:/a"),
+  ])
+  func argumentsReachTheServerAsGiven(words: [String], text: String) throws {
+    #expect(try command(words).arguments == text)
+  }
+
   @Test func addsWhatTheServerRequires() throws {
     var command = try command(["--cacert", "ca.pem", "a.test:1"])
     command.isInsecure = true

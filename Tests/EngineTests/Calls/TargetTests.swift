@@ -118,6 +118,33 @@ struct TargetTests {
   }
 
   @Test(arguments: [
+    ("http://a", ", or at the end of the URL: http://a/pkg.Service/Method"), ("unix:/a", ""),
+  ])
+  func hintAtMissingMethodIsForTheTarget(text: String, atEnd: String) {
+    let failure = #expect(throws: Failure.self) { try Target.parse(text, method: nil, .byTarget) }
+    #expect(
+      failure?.message?.hint == "add it after the target\(atEnd); \"rpcurl list\" lists the services")
+  }
+
+  @Test(arguments: ["./a.sock", "../a.sock"])
+  func rejectsAPath(text: String) {
+    let failure = #expect(throws: Failure.self) { try Target.parse(server: text, .byTarget) }
+    #expect(failure?.message?.hint == "write unix:\(text) for a Unix socket")
+  }
+
+  @Test(arguments: [
+    (["p.S", "http://a"], "write rpcurl list http://a p.S"),
+    (["p.S", "unix:/a"], "write rpcurl list unix:/a p.S"),
+    (["http://a", "p.S"], nil), (["a", "p.S"], nil), (["p.S"], nil),
+    (["localhost", "http://a"], nil as String?),
+  ])
+  func findsTheOtherOrderOfArguments(arguments: [String], hint: String?) {
+    var failure: Failure?
+    do throws(Failure) { try Target.check(orderOf: arguments, of: .list) } catch { failure = error }
+    #expect(failure?.message?.hint == hint)
+  }
+
+  @Test(arguments: [
     ("http://a/b", "http://a/b"), ("http://u:p@a", "http://…@a"), ("u:p@a", "…@a"), ("a?k=v", "a?…"),
     ("a?k=p@w", "…"),
     ("http://u:p@w@a/b#c", "http://…@a/b#…"), ("unix:/a@b?c", "unix:/a@b?c"),

@@ -58,7 +58,7 @@ package final class HealthCheck {
     throw Failure(
       .assertion, what, "the status is \(status?.name ?? "missing")",
       hint: status == .serviceUnknown
-        ? "run \"rpcurl list \(request.target.argument)\" to see the services" : nil)
+        ? "run \"rpcurl list \(request.words)\" to see the services" : nil)
   }
 
   private func start(
@@ -104,7 +104,7 @@ package final class HealthCheck {
         isUnknown
         ? Failure(
           .call(error), service, "the server does not report the health of this service: not_found (5)",
-          hint: "run \"rpcurl list \(request.target.argument)\" to see the services")
+          hint: "run \"rpcurl list \(request.words)\" to see the services")
         : isMissing ? missing(error) : request.failure(error, connection)
       status = nil
     }
@@ -123,7 +123,7 @@ package final class HealthCheck {
     let other = isWatching ? "omit --watch; " : ""
     return Failure(
       .call(error), request.target.name, "the server does not offer \(what): unimplemented (12)",
-      hint: "\(other)\"rpcurl check \(request.target.argument)\" shows what it offers")
+      hint: "\(other)\"rpcurl check \(request.words)\" shows what it offers")
   }
 
   /// Whether only the end of `--wait` has ended a check. That is not a failure of the server: its last status or failure is

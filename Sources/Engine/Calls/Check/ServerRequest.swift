@@ -42,6 +42,9 @@ package struct ServerRequest {
       given: given, limit: options.duration(.maxTime), sources)
   }
 
+  /// The options and the server as arguments of another command.
+  var words: String { SuggestedCommand(options, target, secretNames).arguments }
+
   /// The connection options for a protocol.
   package func connection(_ protocolName: ProtocolName) throws -> ConnectionOptions {
     try ConnectionPlan.options(options, target, protocolName, sources)

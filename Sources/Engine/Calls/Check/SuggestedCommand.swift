@@ -4,10 +4,12 @@ import RPCurlProgram
 import RPCurlProtobuf
 import RPCurlProtocols
 
-/// The shortest command for a server, with the options of the check that a call needs too.
+/// The shortest command for a server, with the options of another command that it needs too.
 package struct SuggestedCommand {
-  /// The words of the options that were given for the check.
+  /// The words of the options that were given.
   private let kept: [String]
+  /// The protocol that was given.
+  private let givenProtocol: String?
   /// The protocol of a command without `--protocol`: that of the configuration or the environment.
   private let defaultProtocol: String
   /// Whether the options imply TLS for a Unix socket.
@@ -21,13 +23,15 @@ package struct SuggestedCommand {
   /// Whether the server uses HTTP/2 over TLS that negotiates nothing.
   package var needsPriorKnowledge = false
 
-  /// Reads the options of the check. Credentials are replaced by variables of the environment.
+  /// Reads the options. Credentials are replaced by variables of the environment.
   package init(
     _ invocation: Invocation, _ target: Target, _ names: SecretNames = .standard,
     environment: (String) -> String? = EnvironmentVariables.value
   ) {
     self.target = target
-    let configured = invocation.all(.protocolName).last { $0.origin.place != nil }?.string
+    let protocols = invocation.all(.protocolName)
+    givenProtocol = protocols.last { $0.origin.place == nil }?.string
+    let configured = protocols.last { $0.origin.place != nil }?.string
     let variable = environment("RPCURL_PROTOCOL").flatMap { $0.isEmpty ? nil : $0 }
     defaultProtocol = configured ?? variable ?? ProtocolName.grpc.rawValue
     isTLS = target.isTLS
@@ -43,9 +47,12 @@ package struct SuggestedCommand {
     // The configuration file applies to the command too.
     guard argument.origin.place == nil, argument.value != .flag(false) else { return false }
     switch argument.id {
-    // The form of the target says whether TLS is used, the check which protocol; the time limit is that of the check.
+    // The form of the target says whether TLS is used, and the protocol is added; the time limit is that of the other command.
     case .plaintext, .protocolName, .maxTime: return false
-    default: return [.server, .request, .configuration].contains(OptionTable[argument.id].group)
+    default:
+      let option = OptionTable[argument.id]
+      return option.commands.contains(CommandSet(.list))
+        && [.server, .request, .configuration].contains(option.group)
     }
   }
 
@@ -75,10 +82,20 @@ package struct SuggestedCommand {
     words += kept.filter { name != .grpc || $0 != "--http1.1" && !(needsPriorKnowledge && $0 == "--http2") }
     if name == .grpc, needsPriorKnowledge { words.append("--http2-prior-knowledge") }
     if isInsecure { words.append("-k") }
-    if target.unixSocket != nil, impliesTLS, !isTLS { words.append("--plaintext") }
+    words += plaintext
     words.append(server)
     if !hasReflection { words.append("grpc.health.v1.Health/Check") }
     return words.joined(separator: " ")
+  }
+
+  /// The arguments of another command for the server, as `rpcurl list`.
+  package var arguments: String {
+    let words = (givenProtocol.map { ["--protocol \($0)"] } ?? []) + kept + plaintext
+    return (words + [target.argument]).joined(separator: " ")
+  }
+
+  private var plaintext: [String] {
+    target.unixSocket != nil && impliesTLS && !isTLS ? ["--plaintext"] : []
   }
 
   private var server: String {

@@ -16,12 +16,12 @@ package enum CallTarget {
     let method = command.positionals.dropFirst().first?.text
     if method == nil {
       if let target = command.configuredTarget, ConfiguredTarget.isMethod(first.text) {
-        return try parse(target, method: first.text, tls)
+        return try parse(target, method: first.text, tls, command)
       }
       try checkIsNotMethod(first.text)
     }
     try checkIsNotCommand(first.text, method, command)
-    return try parse(first, method: method, tls)
+    return try parse(first, method: method, tls, command)
   }
 
   /// The argument or the configured target that names the server.
@@ -30,28 +30,33 @@ package enum CallTarget {
   }
 
   private static func parse(
-    _ target: Positional, method: String?, _ tls: Target.TLSChoice
+    _ target: Positional, method: String?, _ tls: Target.TLSChoice, _ command: Invocation
   ) throws(Failure) -> (Target, MethodName) {
     do throws(Failure) {
       guard let method else {
         return try Target.parse(target.text, method: nil, tls)
       }
       try checkEndsNotWithMethod(target.text, method)
-      try checkOrder(target.text, method)
+      try checkOrder(target.text, method, command)
       return try Target.parse(target.text, method: method, tls)
     } catch {
-      throw error.at(target.origin)
+      let server = try? Target.parse(server: target.text, tls)
+      throw error.listing(server.map(command.listing) ?? "").at(target.origin)
     }
   }
 
   /// Throws if the method precedes the server.
-  private static func checkOrder(_ target: String, _ method: String) throws(Failure) {
+  private static func checkOrder(
+    _ target: String, _ method: String, _ command: Invocation
+  ) throws(Failure) {
     guard MethodName(target) != nil, MethodName(method) == nil,
       method.contains(":") || method.contains("/")
     else { return }
     throw Failure(
       .usage, target, "a method where the target belongs",
-      hint: "write rpcurl \(Target.shown(method)) \(target)")
+      hint:
+        "write rpcurl \(command.isNamed ? "\(CommandTable[command.command].name) " : "")\(Target.shown(method)) \(target)"
+    )
   }
 
   /// Throws if the only argument is a method, which could also be read as a server.

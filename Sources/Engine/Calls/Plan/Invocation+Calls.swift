@@ -26,6 +26,11 @@ extension Invocation {
     Self.words((descriptorSets + protos + all(.importPath)).filter { $0.origin.place == nil })
   }
 
+  /// The arguments with which `rpcurl list` prints the names of the schema: those of the server, or else of the other sources.
+  func listing(_ target: Target) -> String {
+    asksServer ? SuggestedCommand(self, target, (try? secretNames()) ?? .standard).arguments : schemaWords
+  }
+
   /// All sources, and the directories of their imports, as words of a command.
   var sourceWords: String { Self.words(protos + all(.importPath)) }
 

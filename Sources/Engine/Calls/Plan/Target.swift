@@ -51,10 +51,11 @@ package struct Target: Equatable {
       guard parts.count >= 2, let name = MethodName(parts.suffix(2).joined(separator: "/")),
         name.service != ""
       else {
+        let atEnd =
+          target.unixSocket == nil ? ", or at the end of the URL: \(target.baseURL)/pkg.Service/Method" : ""
         throw Failure(
           .usage, shown(text), "no method to call",
-          hint: "add it after the target, or at the end of the URL: \(target.baseURL)/pkg.Service/Method; "
-            + "\"rpcurl list \(target.argument)\" lists the services")
+          hint: "add it after the target\(atEnd); \"rpcurl list\" lists the services")
       }
       return (target.appending(parts.dropLast(2)), name)
     }
@@ -88,6 +89,10 @@ package struct Target: Equatable {
         Target(
           baseURL: "\(scheme)://localhost", unixSocket: String(path), isAbstract: form == abstractScheme), ""
       )
+    }
+    guard !["./", "../"].contains(where: text.hasPrefix) else {
+      throw Failure(
+        .usage, text, "a path where a server belongs", hint: "write unix:\(text) for a Unix socket")
     }
     let isPlaintext = if case .never = tls { true } else { false }
     for known in ["http", "https", "grpc", "grpcs"] where text.lowercased().hasPrefix("\(known)://") {
@@ -126,6 +131,22 @@ package struct Target: Equatable {
 
   private static let socketScheme = "unix:"
   private static let abstractScheme = "unix-abstract:"
+
+  /// Whether an argument can only be a server, not the name of a symbol.
+  static func isServer(_ text: String) -> Bool {
+    text == "localhost" || text.contains("://") || isSocket(text)
+      || text.contains(":") && !text.contains(".proto")
+  }
+
+  /// Throws if the arguments `TARGET NAME` of a command are in the other order.
+  static func check(orderOf arguments: [String], of command: CommandID) throws(Failure) {
+    guard let name = arguments.first, !isServer(name),
+      let target = arguments.dropFirst().first(where: { $0.contains("://") || isSocket($0) })
+    else { return }
+    throw Failure(
+      .usage, name, "a name where the target belongs",
+      hint: "write rpcurl \(CommandTable[command].name) \(shown(target)) \(name)")
+  }
 
   /// Whether a text names a Unix socket.
   package static func isSocket(_ text: String) -> Bool {

@@ -40,6 +40,7 @@ package struct SchemaQuery {
         .usage, arguments[2].text, "unexpected argument", hint: "a target and a name are expected")
     }
     let asksServer = options.asksServer
+    try Target.check(orderOf: arguments.map(\.text), of: options.command)
     if let target = configured,
       ConfiguredTarget.isUsed(withArguments: arguments, asksServer: asksServer)
     {
@@ -56,7 +57,7 @@ package struct SchemaQuery {
     // A target that is not needed is ignored.
     let hasTarget =
       asksServer || arguments.count == 2 && !acceptsMany
-      || arguments.first.map { Self.isTarget($0.text) } == true
+      || arguments.first.map { Target.isServer($0.text) } == true
     let target = hasTarget ? arguments.first : nil
     symbols = arguments.dropFirst(hasTarget ? 1 : 0).map { Self.name($0.text) }
     guard asksServer else {
@@ -79,7 +80,7 @@ package struct SchemaQuery {
       options, clients.console.error, waitLimit: options.duration(.maxTime))
     var server = try Self.server(options, target, clients)
     server.isOptional = !sources.isEmpty
-    (self.server, listing) = (server, server.target.argument)
+    (self.server, listing) = (server, options.listing(server.target))
   }
 
   /// Creates a query of a given schema: `[SYMBOL]`, or several of them.
@@ -99,12 +100,6 @@ package struct SchemaQuery {
   private static func name(_ argument: String) -> String {
     argument.hasPrefix(".") && argument != "." && !argument.hasSuffix(".proto")
       ? String(argument.dropFirst()) : argument
-  }
-
-  /// Whether an argument can only be a server, not the name of a symbol.
-  private static func isTarget(_ text: String) -> Bool {
-    text == "localhost" || text.contains("://") || Target.isSocket(text)
-      || text.contains(":") && !text.contains(".proto")
   }
 
   private static func server(
