@@ -16,7 +16,7 @@ extension Help {
     An element that a message lacks is absent. A path that the type lacks is an
     error before the call. With --set, [] appends an element: lines[].sku=A adds one
     with this field, and lines[-1].qty=2 continues it. A path has no values: where
-    values are replaced, ${ in the key of a path is an error; \u0024{ is a literal ${.
+    values are replaced, ${ in the key of a path is an error, and \u0024{ is ${.
 
     VALUES
     ${...} is replaced by a value. $${ is a literal ${. An unknown name is an error.

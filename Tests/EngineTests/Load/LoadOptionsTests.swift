@@ -83,8 +83,6 @@ struct LoadOptionsTests {
     (["--connections", "0"], "--connections 0", "not a number from 1 to 500"),
     (["--raw", "same", "--hdr", "same"], "same", "two reports are written to this file"),
     (["--html", "same", "--raw", "./same"], "./same", "two reports are written to this file"),
-    (["--html", "/none/x"], "/none/x", "No such file or directory"),
-    (["--hdr", "/none/x"], "/none/x", "No such file or directory"),
     (["--jobs", "10001"], "--jobs 10001", "not a number from 1 to 10000"),
     (["--connections", "501"], "--connections 501", "not a number from 1 to 500"),
     (["--requests", "0"], "--requests 0", "not a number from 1 to 1000000000000"),
@@ -129,5 +127,13 @@ struct LoadOptionsTests {
     #expect(failure?.message?.what == what)
     #expect(failure?.message?.why == why)
     #expect(failure?.status == .usage)
+  }
+
+  @Test(arguments: ["--html", "--hdr", "--raw"])
+  func rejectsReportsThatCannotBeWritten(option: String) {
+    let invocation = Parser.parse(["load", option, "/none/x", "http://localhost", "demo.v1.Demo/Hello"])
+    let failure = #expect(throws: Failure.self) { try LoadOptions(invocation) }
+    #expect(failure?.message?.what == "/none/x" && failure?.message?.why == "No such file or directory")
+    #expect(failure?.status == .internalError)
   }
 }

@@ -35,7 +35,9 @@ package struct SuggestedCommand {
     let variable = environment("RPCURL_PROTOCOL").flatMap { $0.isEmpty ? nil : $0 }
     defaultProtocol = configured ?? variable ?? ProtocolName.grpc.rawValue
     isTLS = target.isTLS
-    impliesTLS = invocation.tls == .always
+    impliesTLS = invocation.arguments.contains {
+      OptionTable[$0.id].impliesTLS && $0.value != .flag(false)
+    }
     let expandsHeaders = invocation.text(.expand) != nil
     var secrets = WrittenSecrets(names, separates: true)
     kept = invocation.arguments.filter(Self.isKept).flatMap {
