@@ -15,8 +15,7 @@ package final class ReportFiles: Sendable {
   /// Whether a file lacks entries at the end of the run, because it could not be written. The error was reported.
   package var areIncomplete: Bool { state.withLock { $0.areIncomplete } }
 
-  /// Notes that a file lacks what it must have.
-  package func noteIncomplete() { state.withLock { $0.areIncomplete = true } }
+  fileprivate func noteIncomplete() { state.withLock { $0.areIncomplete = true } }
 
   /// No file yet.
   package init() {}
