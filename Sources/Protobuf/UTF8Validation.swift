@@ -1,6 +1,6 @@
 /// UTF-8 as RFC 3629 defines it: no surrogates, no over-long forms, nothing above U+10FFFF.
-enum UTF8Validation {
-  static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+package enum UTF8Validation {
+  package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
     firstInvalid(bytes) == nil
   }
 

@@ -1,3 +1,5 @@
+import RPCurlProtobuf
+
 /// An HTTP request that starts a call. Its body follows separately, as it is produced.
 package struct HTTPRequest: Sendable, Equatable {
   /// The HTTP method: `POST`, or `GET` for a Connect call without side effects.
@@ -138,9 +140,11 @@ package enum HeaderSyntax {
 
   /// The text of received bytes. If they are not UTF-8, they are ISO-8859-1, as in older HTTP, so that no byte is lost.
   package static func text(_ bytes: RawSpan) -> String {
+    // Not `String(validating:as:)`, which is generic code of the standard library: each header of each call passes this.
     bytes.withUnsafeBytes { bytes in
-      String(validating: bytes, as: UTF8.self)
-        ?? String(String.UnicodeScalarView(bytes.lazy.map { UnicodeScalar($0) }))
+      UTF8Validation.isValid(bytes)
+        ? String(decoding: bytes, as: UTF8.self)
+        : String(String.UnicodeScalarView(bytes.lazy.map { UnicodeScalar($0) }))
     }
   }
 
