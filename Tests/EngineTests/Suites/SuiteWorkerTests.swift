@@ -74,11 +74,11 @@ struct SuiteWorkerTests {
 
   @Test(
     arguments: [
-      ("metrics,before=mock", 0, "shop.Orders/Place"),
-      ("metrics,before=mock,file=/no-such-directory/a", 0, "metrics: cannot write the report"),
-      ("assert,check=.id == b,junit=DIR/report", 1, "assert: no call reached it"),
+      ("metrics,before=mock", "shop.Orders/Place"),
+      ("metrics,before=mock,file=/no-such-directory/a", "metrics: cannot write the report"),
+      ("assert,check=.id == b,junit=DIR/report", "assert: no call reached it"),
     ])
-  func endOfAFileHasWhatInterceptorsPrintAfterTheLastCall(_ use: String, _ errors: Int, _ text: String) {
+  func endOfAFileHasWhatInterceptorsPrintAfterTheLastCall(_ use: String, _ text: String) {
     let mock = #"{"method":"*/Place","response":{"message":{"id":"a"}}}"#
     let use = use.replacing("DIR", with: directory.path)
     let suite = "target http://x\nuse \(use)\ntest a\ncall Place {\"id\":\"p\"}\n"
@@ -87,7 +87,7 @@ struct SuiteWorkerTests {
       Issue.record("\(events)")
       return
     }
-    #expect(end.errors.count == errors)
+    #expect(end.errors.isEmpty)
     #expect(end.output?.contains(text) == true, "\(end.output ?? "")")
   }
 
