@@ -7,13 +7,6 @@ package enum EnvironmentVariables {
     getenv(name).flatMap { String(validatingCString: $0) }
   }
 
-  /// Whether the terminal can move its cursor and has colours.
-  ///
-  /// - Parameter environment: Returns the value of an environment variable.
-  package static func hasTerminalControls(_ environment: (String) -> String? = value) -> Bool {
-    !["", "dumb"].contains(environment("TERM") ?? "")
-  }
-
   /// The names of all variables, sorted.
   package static var names: [String] { entries.map { String($0.prefix { $0 != "=" }) }.sorted() }
 

@@ -352,7 +352,7 @@ def test_suites_of_a_run_update_one_golden_file(rpcurl, grpc_server, descriptor_
         steps = f'call Hello {{"name":"{name}"}}\nexpect . golden shared.json\n'
         suites.append(write(tmp_path / f"{number}.rpcurl", f"target {grpc_server.url}\ntest t\n{steps}"))
     result = rpcurl("test", "--descriptor-set", descriptor_set, "--update", "--jobs", len(names), *suites).exits(code)
-    assert result.out.count("another suite of this run has written another value") == (code != 0), result.out
+    assert result.out.count("another check of this run has another value") == (code != 0), result.out
     assert json.loads((tmp_path / "shared.json").read_text())["name"] in names
 
 

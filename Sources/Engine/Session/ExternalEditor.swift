@@ -35,7 +35,7 @@ package enum ExternalEditor {
 package enum Pager {
   /// Whether the environment has a pager.
   package static func isWanted(_ environment: (String) -> String?) -> Bool {
-    EnvironmentVariables.hasTerminalControls(environment)
+    !["", "dumb"].contains(environment("TERM") ?? "")
       && !["", "cat"].contains(environment("PAGER") ?? "less")
   }
 

@@ -16,7 +16,7 @@ extension Invocation {
     default:
       TextColors(
         areOn: isTerminal && (environment("NO_COLOR") ?? "").isEmpty
-          && EnvironmentVariables.hasTerminalControls(environment))
+          && !["", "dumb"].contains(environment("TERM") ?? ""))
     }
   }
 }

@@ -96,7 +96,7 @@ package final class LineEditor: LineInput {
     isSecret: ((_ line: String) -> Bool)?,
     environment: (String) -> String? = EnvironmentVariables.value
   ) throws(SystemError) {
-    guard isatty(0) == 1, isatty(1) == 1, EnvironmentVariables.hasTerminalControls(environment) else {
+    guard isatty(0) == 1, isatty(1) == 1, !["", "dumb"].contains(environment("TERM") ?? "") else {
       return nil
     }
     CharacterWidth.prepare()

@@ -1,5 +1,4 @@
 import RPCurlBase
-import RPCurlPlatform
 import RPCurlProgram
 import RPCurlReports
 import RPCurlTransport
@@ -23,7 +22,7 @@ package final class ProgressLine {
   private let sharesTerminal: Bool
   private static let sharingBytes = 1 << 20
 
-  /// Creates the line; returns nil if standard error is not a terminal that can move its cursor.
+  /// Creates the line; returns nil if standard error is not a terminal.
   ///
   /// - Parameters:
   ///   - console: Where the command prints.
@@ -34,8 +33,7 @@ package final class ProgressLine {
     _ console: Console, _ loop: EventLoop, printsMessages: Bool = true, progress: @escaping () -> Progress
   ) {
     error = console.error
-    guard error.isTerminal, error.diagnostics.showsRemarks, EnvironmentVariables.hasTerminalControls()
-    else { return nil }
+    guard error.isTerminal, error.diagnostics.showsRemarks else { return nil }
     sharesTerminal = printsMessages && console.output.isTerminal
     self.loop = loop
     self.progress = progress
