@@ -64,4 +64,5 @@ def test_page_of_another_origin(rpcurl, tmp_path, grpc_server, page, browse):
     shown = browse(f"{page}/#{proxy.url}")
     assert shown.count("TypeError: Failed to fetch") == 2
     assert proxy.stop() == 0
-    assert all("HTTP 403" in line for line in proxy.lines())
+    refusal = "HTTP 403: The origin of the request is not allowed; --allow-origin allows it."
+    assert all(line.endswith(refusal) for line in proxy.lines())
