@@ -132,14 +132,15 @@ def test_a_call_is_repeated_until_a_signal(rpcurl, start_server, descriptor_set)
 
 
 @pytest.mark.parametrize(
-    ("command", "number"), [("call", signal.SIGINT), ("run", signal.SIGTERM), ("test", signal.SIGHUP)]
+    ("command", "number", "last"),
+    [("call", signal.SIGINT, b"Hello, A!"), ("run", signal.SIGTERM, b"Hello, A!"), ("test", signal.SIGHUP, b"file-end")],
 )
-def test_a_signal_ends_the_wait_for_the_next_time(rpcurl, grpc_server, tmp_path, command, number):
+def test_a_signal_ends_the_wait_for_the_next_time(rpcurl, grpc_server, tmp_path, command, number, last):
     suite = tmp_path / "s.rpcurl"
     suite.write_text(f"target {grpc_server.url}\n" + "test t\n" * (command == "test") + 'call Hello {"name":"A"}\n')
-    words = ["-d", '{"name":"A"}', grpc_server.url, HELLO] if command == "call" else [suite]
-    with rpcurl.start(command, "--every", "1h", *words) as process:
-        assert process.stdout.readline()
+    words = {"call": ["-d", '{"name":"A"}', grpc_server.url, HELLO], "run": [suite], "test": [suite, "--report", "ndjson"]}
+    with rpcurl.start(command, "--every", "1h", *words[command]) as process:
+        assert any(last in line for line in process.stdout)
         process.send_signal(number)
         _, err = process.communicate()
     assert process.returncode == (130 if number == signal.SIGINT else 143)
