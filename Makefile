@@ -138,8 +138,9 @@ SWIFT_RELEASE = RPCURL_ARCHIVES="$(SWIFT_ARCHIVES:%=$(CURDIR)/$(BUILD)/static/sw
   -Xlinker --icf=all -Xlinker -O2 -Xlinker --symbol-ordering-file=$(CURDIR)/scripts/symbol-order.txt -Xlinker --no-warn-symbol-ordering \
   -Xlinker --wrap=_swift_stdlib_getScalarName -Xlinker --wrap=_swift_stdlib_getUnsafeArgvArgc \
   -Xlinker --print-archive-stats=$(CURDIR)/$(BUILD)/rpcurl.archives
-# One more at a time than there are processors: tests wait for a third of their time.
-PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1)
+# One more at a time than there are processors: tests wait for a third of their time. A test that waits forever fails, with its name.
+PYTEST := PYTHONPATH=$(CURDIR)/Tests $(VENV)/bin/python -B -m pytest -q -p no:cacheprovider -p skips -n $(shell expr $$(nproc) + 1) \
+  -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
 .PHONY: help demo test test-all counts unit-test plain-unit-test end-to-end-test system-libcurl-test http3-libcurl echo-server debian-rust spark grpc-swift grpcurl libcurl \
   static-libraries release plugins servers bench bench-async bench-plots symbol-order sanitize sanitize-threads sanitize-program fuzz \
