@@ -153,6 +153,14 @@ def test_a_table_has_the_names_of_its_columns_once(call, options):
     assert result.succeeds().out == 'message\n"Hello, A!"\n"Hello, A!"\n'
 
 
+def test_a_table_of_a_session_has_names_again_after_other_output(rpcurl, grpc_server, descriptor_set, tmp_path):
+    row = 'call Hello {"name":"A"} --format csv --filter message\n'
+    (tmp_path / "steps").write_text(row + row + 'call Hello {"name":"B"}\n' + row)
+    result = rpcurl("run", "--format", "json", "--descriptor-set", descriptor_set, grpc_server.url, tmp_path / "steps").succeeds()
+    table = 'message\n"Hello, A!"\n'
+    assert result.out == table + '"Hello, A!"\n' + '{"message":"Hello, B!","name":"B"}\n' + table
+
+
 def test_a_file_of_commands_is_repeated(rpcurl, grpc_server, descriptor_set, tmp_path):
     (tmp_path / "steps").write_text('set n = 1\ncall Hello {"name":"${n}"}\nexpect .name == "1"\nset n = 2\nheader x-a: b\n')
     words = ["run", "--descriptor-set", descriptor_set, "--repeat", 3, grpc_server.url, tmp_path / "steps"]

@@ -92,7 +92,7 @@ package final class BatchCalls: Steps {
   package func run() throws {
     let begin = MonotonicClock.now
     let console = engine.console
-    if let head = plan.takeHead() { console.output.write(Array(head.utf8)) }
+    CallOutput(console.output, isDirect: true).begin(table: plan.filter?.head)
     let (isInterrupted, status) = try drive(
       whenBehind: { [weak self] in self?.isOutputBehind = $0 }, conclude: { tally.status })
     if let text = latencies?.summary(elapsed: MonotonicClock.now - begin, succeeded: tally.succeeded) {

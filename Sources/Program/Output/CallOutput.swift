@@ -6,6 +6,7 @@ import RPCurlProtobuf
 package final class CallOutput {
   private enum Piece {
     case output([UInt8])
+    case table(head: String?)
     case remark(String)
   }
 
@@ -39,6 +40,14 @@ package final class CallOutput {
     try body(&bytes)
     waitingBytes += bytes.count
     pieces.append(.output(bytes.copyBytes()))
+  }
+
+  /// Begins the rows of a table with the line of the names of its columns, unless the rows before are below the same line.
+  ///
+  /// - Parameter head: The line; nil for what is no table.
+  package func begin(table head: String?) {
+    guard isDirect else { return pieces.append(.table(head: head)) }
+    if destination.begins(table: head), let head { write { $0.append(head) } }
   }
 
   /// Inserts the mark after each line feed from `start` on, except the last byte.
@@ -86,6 +95,7 @@ package final class CallOutput {
     for piece in pieces {
       switch piece {
       case .output(let bytes): destination.write(bytes)
+      case .table(let head): begin(table: head)
       case .remark(let text): destination.remark(text)
       }
     }

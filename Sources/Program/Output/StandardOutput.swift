@@ -32,6 +32,8 @@ package final class StandardOutput {
   private var failure: Int32?
   /// Whether what is written is collected for `endHold`.
   private var isHeld = false
+  /// The line with the names of the columns that the rows written now have; nil if something else is written.
+  private var head: String?
   /// Called when the buffer is large; if nil, `write` waits for the reader instead.
   package var whenFull: (() -> Void)?
 
@@ -99,6 +101,12 @@ package final class StandardOutput {
     let count = buffer.count
     buffer.append(bytes)
     makeSafe(from: count)
+  }
+
+  /// Notes what is written from now on: rows below this line, or no rows. Returns whether that is new.
+  func begins(table head: String?) -> Bool {
+    defer { self.head = head }
+    return head != self.head
   }
 
   /// Escapes control characters in the new text for a terminal. Output to a pipe or a file is data, and is not

@@ -89,4 +89,18 @@ struct CallOutputTests {
     #expect(
       text == "C[1] {\nC[1]   \"a\": 1\nC[1] }\nC[1] x\nC[1] \nC[1] y\nC[1] > POST\nC[1]: error\n")
   }
+
+  @Test func writesNamesOfColumnsOnceForEachTable() throws {
+    let text = try transcript { standard in
+      let first = CallOutput(standard, isDirect: true)
+      let second = CallOutput(standard, isDirect: false)
+      second.begin(table: "a\n")
+      write("2\n", to: second)
+      first.begin(table: "a\n")
+      write("1\n", to: first)
+      second.beginTurn()
+      for head in ["b\n", "b\n", nil, "b\n"] { first.begin(table: head) }
+    }
+    #expect(text == "a\n1\n2\nb\nb\n")
+  }
 }

@@ -22,8 +22,6 @@ package final class CallPlan {
   package let batch: BatchPlan?
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter?
-  /// The line with the names of the columns; nil if there is none, or if it is written.
-  private var head: String?
   /// The server as a source of types that the schema lacks; nil if reflection is off.
   package let reflection: ReflectionSource?
 
@@ -59,14 +57,7 @@ package final class CallPlan {
     connection.closesWhenGivenUp = idles
     (self.connection, self.batch, self.settings) = (connection, batch, settings)
     filter = try Self.filter(settings.filter, found, reflection)
-    head = filter?.head
     if settings.wire.usesGET { try Self.checkGET(settings.protocolName, method) }
-  }
-
-  /// Returns the line with the names of the columns once: a table of several calls has it above the first row.
-  func takeHead() -> String? {
-    defer { head = nil }
-    return head
   }
 
   /// The request to the client.

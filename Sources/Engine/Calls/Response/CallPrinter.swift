@@ -342,7 +342,7 @@ package final class CallPrinter: CallObserver {
     if let heldFailure { end.error = heldFailure }
     self.end = end
     guard !isUnsent else { return }
-    if end.error == nil, received == 0 { writeHead() }
+    if end.error == nil, received == 0 || plan.filter == nil { beginTable() }
     // Nothing of it is shown.
     if end.error == nil, settings.verbosity == 0, settings.format != .events { return }
     end = redaction.end(end)
@@ -401,7 +401,7 @@ package final class CallPrinter: CallObserver {
         write(event)
       case .text, .binary: try output.write(append)
       case _ where plan.filter != nil:
-        if received == 0 { writeHead() }
+        if received == 0 { beginTable() }
         try output.write(append)
       case .pretty, .json, .tsv, .csv:
         try output.write { out in
@@ -426,10 +426,8 @@ package final class CallPrinter: CallObserver {
     if isLimitReached { throw RPCError(.canceled, "--limit \(received)", origin: .client) }
   }
 
-  /// Writes the names of the columns, unless another call of the plan has.
-  private func writeHead() {
-    if let head = plan.takeHead() { output.write { $0.append(head) } }
-  }
+  /// Begins the rows of the call; without any, ends a table of the calls before.
+  private func beginTable() { output.begin(table: plan.filter?.head) }
 
   /// Whether nothing but a message itself decides how it is printed: as its JSON and a line feed, or not at all.
   private var isPlain: Bool {
