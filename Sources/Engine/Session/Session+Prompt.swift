@@ -61,9 +61,11 @@ extension Session {
       call.arguments + call.messages.flatMap { ["-d", $0] } + [call.target, call.method.description]
     let invocation = Parser.parse(words, as: .call)
     if let error = invocation.errors.first { throw Failure(error) }
+    let found = SchemaSource.Found(
+      pool: last.plan.pool, method: last.plan.method, origin: schema.isFromServer ? .server : .files)
     let resolved = try CallPlan.resolve(
       invocation, clients: clients, environment: environment, isDry: true,
-      readsData: program.readsData(invocation), schema: (last.plan.pool, last.plan.method))
+      readsData: program.readsData(invocation), schema: found)
     defer { resolved.chain.unload() }
     console.output.write(
       Array(

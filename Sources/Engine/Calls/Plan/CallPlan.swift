@@ -41,8 +41,7 @@ package final class CallPlan {
     _ options: Invocation, _ settings: CallSettings,
     _ found: (pool: DescriptorPool, method: MethodDescriptor), reflection: ReflectionSource?,
     _ chain: ChainSource, batch: BatchPlan? = nil, httpVersion: ConnectionOptions.HTTPVersion? = nil,
-    sharesConnection: Bool,
-    idles: Bool = false
+    sharesConnection: Bool, idles: Bool = false
   ) throws {
     (pool, method) = found
     name = MethodName(service: method.service, method: method.name)
@@ -127,11 +126,11 @@ extension CallPlan {
   ///   - environment: Returns the value of an environment variable.
   ///   - isDry: Whether to send no requests for the schema either.
   ///   - readsData: Whether to read the data.
-  ///   - schema: The method and its pool; nil to find it.
+  ///   - schema: The method and its pool, if they are found already.
   /// - Throws: `Failure` if an argument is invalid or the method is not found.
   package static func resolve(
     _ command: Invocation, clients: ClientSource, environment: @escaping (String) -> String?, isDry: Bool,
-    readsData: Bool, schema: (pool: DescriptorPool, method: MethodDescriptor)? = nil
+    readsData: Bool, schema: SchemaSource.Found? = nil
   ) throws -> ResolvedCall {
     let console = clients.console
     // Other programs make the calls of scripts.
@@ -157,13 +156,14 @@ extension CallPlan {
     do {
       let found: SchemaSource.Found
       do throws(Failure) {
-        if let schema {
-          found = SchemaSource.Found(pool: schema.pool, method: schema.method, origin: .files)
-        } else {
-          found = try SchemaSource.find(
-            settings.name, schema: command, reflection: asksServer ? reflection : nil, console.error,
-            waitLimit: settings.timeout)
-        }
+        found =
+          if let schema {
+            schema
+          } else {
+            try SchemaSource.find(
+              settings.name, schema: command, reflection: asksServer ? reflection : nil, console.error,
+              waitLimit: settings.timeout)
+          }
       } catch {
         guard isDry, error.cause == .notAsked else {
           let error = error.listing(command.listing(settings.target))
