@@ -24,15 +24,15 @@ public struct MethodPattern: Sendable, Hashable, CustomStringConvertible {
   public static let all = MethodPattern(.any, nil)
   /// Every method of a service.
   ///
-  /// - Parameter name: The full name of the service.
+  /// - Parameter name: The name of the service, or what it ends with after a dot.
   public static func service(_ name: String) -> MethodPattern { MethodPattern(.named(name), nil) }
   /// The methods of this name, in any service.
   ///
   /// - Parameter name: The method's own name.
   public static func method(_ name: String) -> MethodPattern { MethodPattern(.any, name) }
-  /// One method.
+  /// A method of a service.
   ///
-  /// - Parameter name: The full name of the method.
+  /// - Parameter name: The name of the method. That of its service may lack the package.
   public static func exact(_ name: MethodName) -> MethodPattern {
     MethodPattern(.named(name.service), name.method)
   }
