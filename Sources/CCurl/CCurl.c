@@ -37,6 +37,18 @@ static struct ccurl_functions lib;
 static ccurl_source source;
 static const char *path;
 
+/* A function of OpenSSL as libcurl calls it: its own, unless the program uses OpenSSL too, whose symbols come first. */
+static void *openssl_function(void *library, const char *name) {
+#ifdef __GLIBC__
+  static const char *const versions[] = {"OPENSSL_3.0.0", "OPENSSL_1_1_0"};
+  for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+    void *function = dlvsym(library, name, versions[i]) ? dlvsym(RTLD_DEFAULT, name, versions[i]) : NULL;
+    if (function) return function;
+  }
+#endif
+  return dlsym(library, name);
+}
+
 /* Fills the table from an open library. */
 static const char *resolve(void *library) {
   static char error[160];
@@ -48,13 +60,13 @@ static const char *resolve(void *library) {
   }
   CCURL_EACH_FUNCTION(RESOLVE)
   /* Functions of OpenSSL, if libcurl uses it. */
-  *(void **)&lib.alpn_selected = dlsym(library, "SSL_get0_alpn_selected");
-  *(void **)&lib.tls_version = dlsym(library, "SSL_get_version");
-  *(void **)&lib.open_file = dlsym(library, "BIO_new_file");
-  *(void **)&lib.close_file = dlsym(library, "BIO_free");
-  *(void **)&lib.read_key = dlsym(library, "PEM_read_bio_PrivateKey");
-  *(void **)&lib.free_key = dlsym(library, "EVP_PKEY_free");
-  *(void **)&lib.tls_error = dlsym(library, "ERR_get_error");
+  *(void **)&lib.alpn_selected = openssl_function(library, "SSL_get0_alpn_selected");
+  *(void **)&lib.tls_version = openssl_function(library, "SSL_get_version");
+  *(void **)&lib.open_file = openssl_function(library, "BIO_new_file");
+  *(void **)&lib.close_file = openssl_function(library, "BIO_free");
+  *(void **)&lib.read_key = openssl_function(library, "PEM_read_bio_PrivateKey");
+  *(void **)&lib.free_key = openssl_function(library, "EVP_PKEY_free");
+  *(void **)&lib.tls_error = openssl_function(library, "ERR_get_error");
   *(void **)&lib.multi_waitfds = dlsym(library, "curl_multi_waitfds");
   *(void **)&lib.multi_timeout = dlsym(library, "curl_multi_timeout");
   return NULL;
