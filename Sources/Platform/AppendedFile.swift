@@ -8,7 +8,7 @@ import RPCurlBase
 package final class AppendedFile: Sendable {
   private struct State {
     /// The file whose content the first write replaces, unless another object has done so, or writes it now.
-    var replaced: FileIdentity?
+    var replaced: FileFacts.Identity?
     /// Whether it is a regular file, which other processes may write, too.
     let isRegular: Bool
     var isShared = false
@@ -19,7 +19,7 @@ package final class AppendedFile: Sendable {
     /// Whether another process holds the file for longer.
     var isHeld = false
 
-    init(replacing replaced: FileIdentity? = nil, isRegular: Bool, waitLimit: Duration? = nil) {
+    init(replacing replaced: FileFacts.Identity? = nil, isRegular: Bool, waitLimit: Duration? = nil) {
       self.replaced = replaced
       self.isRegular = isRegular
       patience = min(waitLimit ?? FileLock.patience, FileLock.patience)
@@ -61,10 +61,9 @@ package final class AppendedFile: Sendable {
     // At the end in any case: two objects that write to one file do not overwrite each other.
     let descriptor = try FileContents.openForWriting(
       path, mode: 0o600, isAppending: true, waitLimit: waitLimit)
-    var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o077 != 0 {
+    if let file = FileFacts(descriptor), file.isRegular, file.permissions & 0o077 != 0 {
       // Only the owner can change the mode; a file of another user keeps its own.
-      _ = fchmod(descriptor, status.st_mode & 0o700)
+      _ = fchmod(descriptor, file.permissions & 0o700)
     }
     self.init(descriptor, isAppending: isAppending, in: runFiles, waitLimit: waitLimit)
   }
@@ -78,7 +77,7 @@ package final class AppendedFile: Sendable {
     self.runFiles = runFiles
     self.waitLimit = Locked(waitLimit)
     closes = Locked(true)
-    let identity = FileIdentity(replaceable: descriptor)
+    let identity = FileFacts.Identity(replaceable: descriptor)
     var state = State(
       replacing: isAppending ? nil : identity, isRegular: identity != nil, waitLimit: waitLimit)
     if let identity, isAppending {
@@ -195,35 +194,28 @@ package final class AppendedFile: Sendable {
   }
 }
 
-/// Identifies an open regular file, however its path is written.
-private struct FileIdentity: Hashable, Sendable {
-  private let device: dev_t
-  private let number: ino_t
-
+extension FileFacts.Identity {
   /// The files whose content is to be replaced before the next write, and the objects of which the first one that writes does so:
   /// interceptors that write to the same file replace it once.
   ///
   /// Global, because the process has one file of each identity, whichever client opened it.
-  private static let replaced = Locked<[FileIdentity: Set<ObjectIdentifier>]>([:])
+  private static let replaced = Locked<[FileFacts.Identity: Set<ObjectIdentifier>]>([:])
 
   /// Returns nil for anything but a regular file, and for a standard stream: the program itself writes to it, or still reads it.
-  init?(replaceable descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      !StandardStreams.contain(status, among: 0...2)
+  fileprivate init?(replaceable descriptor: Int32) {
+    guard let file = FileFacts(descriptor), file.isRegular, !StandardStreams.contain(file, among: 0...2)
     else { return nil }
-    device = status.st_dev
-    number = status.st_ino
+    self = file.identity
   }
 
   /// The name in the record of a run.
-  var name: String { "inode \(device) \(number)" }
+  fileprivate var name: String { "inode \(device) \(number)" }
 
-  func addOwner(_ owner: ObjectIdentifier) {
+  fileprivate func addOwner(_ owner: ObjectIdentifier) {
     Self.replaced.withLock { _ = $0[self, default: []].insert(owner) }
   }
 
-  func removeOwner(_ owner: ObjectIdentifier) {
+  fileprivate func removeOwner(_ owner: ObjectIdentifier) {
     Self.replaced.withLock { replaced in
       replaced[self]?.remove(owner)
       if replaced[self]?.isEmpty == true { replaced[self] = nil }
@@ -233,7 +225,7 @@ private struct FileIdentity: Hashable, Sendable {
   /// Replaces the content, unless that was done.
   ///
   /// - Parameter body: Removes it; after an error, the next write tries again.
-  func replace(_ body: () throws(SystemError) -> Void) throws(SystemError) {
+  fileprivate func replace(_ body: () throws(SystemError) -> Void) throws(SystemError) {
     try Self.replaced.withLock { replaced throws(SystemError) in
       guard replaced[self] != nil else { return }
       try body()

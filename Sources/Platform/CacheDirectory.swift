@@ -44,9 +44,8 @@ package final class CacheDirectory: Sendable {
   /// Opens a file that only the user can have written, and which is used now; nil if it is absent. Its content is not checked.
   package func open(_ path: String) -> (descriptor: Int32, sizeBytes: Int)? {
     guard let descriptor = (try? FileTrust.open(path, flags: O_NOFOLLOW)) ?? nil else { return nil }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      (Self.sealBytes...limitBytes).contains(Int(status.st_size))
+    guard let file = FileFacts(descriptor), file.isRegular,
+      (Self.sealBytes...limitBytes).contains(file.sizeBytes)
     else {
       close(descriptor)
       return nil
@@ -54,7 +53,7 @@ package final class CacheDirectory: Sendable {
     // The owner may set the times of a file that is open for reading. The time of its content stays: UTIME_NOW, UTIME_OMIT.
     let times = [(1 << 30) - 1, (1 << 30) - 2].map { timespec(tv_sec: 0, tv_nsec: $0) }
     _ = futimens(descriptor, times)
-    return (descriptor, Int(status.st_size))
+    return (descriptor, file.sizeBytes)
   }
 
   /// Stores content for a key, and removes other files if there are too many.
@@ -112,10 +111,9 @@ package final class CacheDirectory: Sendable {
     var files: [(name: String, used: Int, size: Int)] = []
     var total = 0
     for name in Directory.entries(in: path).map(\.name) where name != "lock" {
-      var status = stat()
-      guard lstat("\(path)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-      let size = Self.size(onDisk: Int(status.st_size))
-      files.append((name, status.st_atim.tv_sec * 1_000_000_000 + status.st_atim.tv_nsec, size))
+      guard let file = FileFacts(link: "\(path)/\(name)"), file.isRegular else { continue }
+      let size = Self.size(onDisk: file.sizeBytes)
+      files.append((name, file.used, size))
       total += size
     }
     // So much is free afterwards that the files are not counted again soon.

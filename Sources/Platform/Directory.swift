@@ -32,18 +32,17 @@ package enum Directory {
       let path = directory.hasSuffix("/") ? "\(directory)\(name)" : "\(directory)/\(name)"
       guard entry.mayBeDirectory || name.hasSuffix(suffix) else { continue }
       guard entry.isUTF8 else { throw SystemError("the name is not UTF-8", path: path) }
-      var status = stat()
-      guard lstat(path, &status) == 0 else {
+      guard let file = FileFacts(link: path) else {
         // It may have been removed meanwhile.
         if errno == ENOENT { continue }
         throw SystemError.last.at(path)
       }
-      if status.st_mode & S_IFMT == S_IFDIR {
+      if file.isDirectory {
         guard depth < depthLimit else {
           throw SystemError("more than \(depthLimit) directories within each other", path: path)
         }
         found += try files(below: path, suffix: suffix, limit: limit - found.count, depth: depth + 1)
-      } else if name.hasSuffix(suffix), stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+      } else if name.hasSuffix(suffix), FileContents.isRegularFile(path) {
         found.append(path)
       }
     }

@@ -71,22 +71,17 @@ package enum FileContents {
   }
 
   /// Whether a path names a regular file, or a link to one.
-  package static func isRegularFile(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
+  package static func isRegularFile(_ path: String) -> Bool { FileFacts(path)?.isRegular == true }
 
   /// The number of bytes that a regular file has from the present place on; nil for other files.
   package static func remainingBytes(_ descriptor: Int32) -> Int? {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return max(Int(status.st_size) - max(lseek(descriptor, 0, SEEK_CUR), 0), 0)
+    guard let file = FileFacts(descriptor), file.isRegular else { return nil }
+    return max(file.sizeBytes - max(lseek(descriptor, 0, SEEK_CUR), 0), 0)
   }
 
   /// The size of a file in bytes; zero if it is not regular.
-  package static func size(_ descriptor: Int32) -> off_t {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? status.st_size : 0
+  package static func size(_ descriptor: Int32) -> Int {
+    FileFacts(descriptor).map { $0.isRegular ? $0.sizeBytes : 0 } ?? 0
   }
 
   /// Reads the next bytes, at most `limitBytes`; returns none at the end of the file, and nil if there are none yet.
@@ -183,10 +178,7 @@ package enum FileContents {
         return descriptor
       }
       let problem = SystemError.last
-      var status = stat()
-      guard errno == ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
-        throw problem
-      }
+      guard errno == ENXIO, FileFacts(path)?.kind == .pipe else { throw problem }
       // Nothing reports that a pipe has got a reader.
       if let deadline, deadline <= .now { throw SystemError("the pipe got no reader within --max-time") }
       var wait = pollfd(fd: Interrupt.descriptor, events: Int16(POLLIN), revents: 0)
@@ -204,10 +196,9 @@ package enum FileContents {
 
   /// Whether writing a file in place removes what is read from another path, or from standard input for `-`.
   package static func isInput(_ path: String, of input: String) -> Bool {
-    var (written, read) = (stat(), stat())
-    guard stat(path, &written) == 0, written.st_mode & S_IFMT == S_IFREG else { return false }
+    guard let written = FileFacts(path), written.isRegular else { return false }
     if input == "-" { return StandardStreams.contain(written, among: 0...0) }
-    return stat(input, &read) == 0 && read.st_dev == written.st_dev && read.st_ino == written.st_ino
+    return FileFacts(input)?.identity == written.identity
   }
 
   /// Removes the content of a regular file that is written in place. Returns nil, or why it is still there.
@@ -262,24 +253,16 @@ package enum FileContents {
 
   /// Why a file cannot be written or created, as far as this can be found out without a change; nil if it can.
   package static func problemOfWriting(_ path: String) -> SystemError? {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      return errno == ENOENT ? problemOfFolder(path) : .last
-    }
-    guard status.st_mode & S_IFMT != S_IFDIR else { return SystemError(number: EISDIR) }
+    guard let file = FileFacts(path) else { return errno == ENOENT ? problemOfFolder(path) : .last }
+    guard !file.isDirectory else { return SystemError(number: EISDIR) }
     return access(path, W_OK) == 0 ? nil : .last
   }
 
   /// Why ``replace(_:with:newMode:isPrivate:waitLimit:)`` would fail, as far as this can be found out without a change; nil if it would
   /// not.
   package static func problemOfReplacing(_ path: String) -> SystemError? {
-    var status = stat()
     // Another file of its name replaces a regular one, so only the directory has to be writable.
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, problemOfFolder(targetPath(path)) == nil
-    {
-      return nil
-    }
-    return problemOfWriting(path)
+    isRegularFile(path) && problemOfFolder(targetPath(path)) == nil ? nil : problemOfWriting(path)
   }
 
   /// Why no file can be created in the directory of `path`; nil if one can.

@@ -43,15 +43,14 @@ package struct FileTrust {
   /// - Throws: `SystemError` if another user can write the file or a part of its path, or replaced it after it was
   ///   opened.
   package static func check(_ path: String, opened descriptor: Int32) throws(SystemError) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .replaced }
-    try requireOwn(status, path)
+    guard let file = FileFacts(descriptor) else { throw .replaced }
+    try requireOwn(file, path)
     var trust = FileTrust()
-    try trust.follow(path, to: status)
+    try trust.follow(path, to: file)
   }
 
-  private mutating func follow(_ path: String, to file: stat) throws(SystemError) {
-    try Self.requireOwn(Self.status("/"), "/")
+  private mutating func follow(_ path: String, to file: FileFacts) throws(SystemError) {
+    try Self.requireOwn(FileFacts(link: "/"), "/")
     try enter(path.hasPrefix("/") ? path : "\(FileContents.workingDirectory ?? "")/\(path)")
     while let name = pending.popLast() {
       if name == ".." {
@@ -61,27 +60,23 @@ package struct FileTrust {
         continue
       }
       let entry = directory == "/" ? "/\(name)" : "\(directory)/\(name)"
-      let status = Self.status(entry)
-      switch status?.st_mode.format {
-      case S_IFLNK:
-        guard let owner = status?.st_uid, Self.isOwn(owner) else {
-          throw .foreign(entry, owner: status?.st_uid ?? 0)
-        }
+      guard let found = FileFacts(link: entry) else { throw .replaced }
+      switch found.kind {
+      case .link:
+        guard Self.isOwn(found.owner) else { throw .foreign(entry, owner: found.owner) }
         links += 1
         guard links <= Self.maxLinks, let target = FileContents.target(ofLink: entry) else {
           throw .replaced
         }
         // A pipe has no path to check: `fstat` has reported its owner and mode.
-        if target.hasPrefix("pipe:["), file.st_mode.format == S_IFIFO { return }
+        if target.hasPrefix("pipe:["), file.kind == .pipe { return }
         try enter(target)
-      case S_IFDIR:
-        try Self.requireOwn(status, entry)
+      case .directory:
+        try Self.requireOwn(found, entry)
         directory = entry
       default:
         // The path must still name the file that was opened.
-        guard let status, pending.isEmpty, status.st_ino == file.st_ino, status.st_dev == file.st_dev else {
-          throw .replaced
-        }
+        guard pending.isEmpty, found.identity == file.identity else { throw .replaced }
         return
       }
     }
@@ -95,22 +90,16 @@ package struct FileTrust {
 
   // MARK: One file or directory
 
-  private static func requireOwn(_ status: stat?, _ path: String) throws(SystemError) {
-    guard let status else { throw .replaced }
-    guard isOwn(status.st_uid) else { throw .foreign(path, owner: status.st_uid) }
-    let isDirectory = status.st_mode.format == S_IFDIR
+  private static func requireOwn(_ file: FileFacts?, _ path: String) throws(SystemError) {
+    guard let file else { throw .replaced }
+    guard isOwn(file.owner) else { throw .foreign(path, owner: file.owner) }
     // In a sticky directory such as /tmp, other users can create files but not replace the user's. Writing to a
     // terminal does not change what is read from it.
-    if isDirectory && status.st_mode & S_ISVTX != 0 || status.st_mode.format == S_IFCHR { return }
-    if status.st_mode & 0o022 != 0 { throw .writable(path, isDirectory: isDirectory) }
+    if file.isDirectory && file.isSticky || file.kind == .characterDevice { return }
+    if file.permissions & 0o022 != 0 { throw .writable(path, isDirectory: file.isDirectory) }
   }
 
   private static func isOwn(_ owner: uid_t) -> Bool { owner == 0 || owner == geteuid() }
-
-  private static func status(_ path: String) -> stat? {
-    var status = stat()
-    return lstat(path, &status) == 0 ? status : nil
-  }
 }
 
 extension SystemError {
@@ -127,9 +116,4 @@ extension SystemError {
 
   /// Another process has replaced a file, so that a second attempt may succeed.
   static let replaced = SystemError("the file was replaced while it was read", .replaced, hint: "try again")
-}
-
-extension mode_t {
-  /// The file type bits.
-  fileprivate var format: mode_t { self & S_IFMT }
 }

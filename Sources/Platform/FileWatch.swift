@@ -56,22 +56,3 @@ package final class FileWatch {
     return true
   }
 }
-
-/// What changes with the content of a file.
-package struct FileState: Equatable, Sendable {
-  private let device: UInt64
-  private let inode: UInt64
-  private let size: Int64
-  private let seconds: Int64
-  private let nanoseconds: Int64
-
-  /// The state of a file; nil if it does not exist.
-  package init?(_ path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    inode = UInt64(status.st_ino)
-    size = Int64(status.st_size)
-    (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
-  }
-}

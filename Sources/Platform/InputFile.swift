@@ -26,10 +26,7 @@ package struct InputFile {
     self.deadline = deadline
   }
 
-  private static func isRegular(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
+  private static func isRegular(_ descriptor: Int32) -> Bool { FileFacts(descriptor)?.isRegular == true }
 
   package func close() { FileContents.close(descriptor) }
 

@@ -73,12 +73,11 @@ package struct NewFolder {
   private func has(_ name: String, _ contents: [UInt8]) throws(SystemError) -> Bool {
     guard let parent = try open(parentOf: name, creates: nil) else { return false }
     defer { close(parent.descriptor) }
-    var status = stat()
-    guard fstatat(parent.descriptor, parent.last, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+    guard let found = FileFacts(parent.last, in: parent.descriptor) else {
       guard errno == ENOENT else { throw SystemError.last.at(name) }
       return false
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
+    guard found.isRegular else {
       throw SystemError("exists, and is not a regular file", path: name)
     }
     let file = openat(parent.descriptor, parent.last, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)

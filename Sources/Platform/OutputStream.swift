@@ -34,15 +34,10 @@ package struct OutputStream: Sendable {
   /// Chooses how to write to `descriptor` by its file type.
   package init(_ descriptor: Int32) {
     isTerminal = isatty(descriptor) == 1
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else {
-      (self.descriptor, way) = (descriptor, .plain)
-      return
-    }
-    switch status.st_mode & S_IFMT {
-    case S_IFSOCK: (self.descriptor, way) = (descriptor, .socket)
-    case S_IFIFO: (self.descriptor, way) = Self.reopened(descriptor)
-    case S_IFCHR where isTerminal: (self.descriptor, way) = Self.reopened(descriptor)
+    switch FileFacts(descriptor)?.kind {
+    case .socket: (self.descriptor, way) = (descriptor, .socket)
+    case .pipe: (self.descriptor, way) = Self.reopened(descriptor)
+    case .characterDevice where isTerminal: (self.descriptor, way) = Self.reopened(descriptor)
     default: (self.descriptor, way) = (descriptor, .plain)
     }
   }

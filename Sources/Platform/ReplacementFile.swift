@@ -53,17 +53,12 @@ package final class ReplacementFile {
   package static func make(
     replacing path: String, newMode: mode_t? = nil, isPrivate: Bool = false
   ) throws(SystemError) -> ReplacementFile? {
-    var status = stat()
-    let exists = stat(path, &status) == 0
-    guard exists || errno == ENOENT else { throw .last }
-    guard !exists || status.st_mode & S_IFMT == S_IFREG && !StandardStreams.contain(status) else {
-      return nil
-    }
-    let mode = isPrivate ? 0o600 : exists ? status.st_mode & 0o777 : newMode
+    let known = FileFacts(path)
+    guard known != nil || errno == ENOENT else { throw .last }
+    if let known, !known.isRegular || StandardStreams.contain(known) { return nil }
+    let mode = isPrivate ? 0o600 : known?.permissions ?? newMode
     if let file = ReplacementFile(for: FileContents.targetPath(path), mode: mode) { return file }
-    guard exists, [EACCES, EPERM].contains(errno) else {
-      throw .last
-    }
+    guard known != nil, [EACCES, EPERM].contains(errno) else { throw .last }
     return nil
   }
 

@@ -20,10 +20,7 @@ package final class RunFiles: Sendable {
 
   /// The record that this process has inherited; nil if the descriptor is of another file.
   package init?(inherited: Int32) {
-    var status = stat()
-    guard fstat(inherited, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 0 else {
-      return nil
-    }
+    guard let file = FileFacts(inherited), file.isRegular, file.links == 0 else { return nil }
     // The position of the inherited descriptor is that of all processes.
     descriptor = open("/proc/self/fd/\(inherited)", O_RDWR | O_APPEND | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -47,9 +44,7 @@ package final class RunFiles: Sendable {
 
   /// The record; nil if it cannot be read.
   private var contents: [UInt8]? {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    let size = Int(status.st_size)
+    guard let size = FileFacts(descriptor)?.sizeBytes else { return nil }
     return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       count = max(0, pread(descriptor, buffer.baseAddress, size, 0))
     }

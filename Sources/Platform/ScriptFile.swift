@@ -65,10 +65,9 @@ package enum ScriptFile {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      errno = status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL
+    guard let file = FileFacts(descriptor) else { return nil }
+    guard file.isRegular else {
+      errno = file.isDirectory ? EISDIR : EINVAL
       return nil
     }
     return try? FileContents.readPiece(descriptor, limitBytes: 4096)

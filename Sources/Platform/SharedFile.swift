@@ -48,9 +48,7 @@ package final class SharedFile: Sendable {
     patience: Duration = FileLock.patience, waitLimit: Duration? = nil,
     _ change: (Content) throws(SystemError) -> [UInt8]?
   ) throws(SystemError) {
-    var status = stat()
-    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG, !StandardStreams.contain(status)
-    else {
+    if let known = FileFacts(path), !known.isRegular || StandardStreams.contain(known) {
       guard let bytes = try change(Content(descriptor: nil, isForeign: false)) else { return }
       return try write(bytes, waitLimit: waitLimit)
     }

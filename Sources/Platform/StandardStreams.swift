@@ -22,10 +22,7 @@ package enum StandardStreams {
   ///
   /// - Parameter descriptors: The streams: by default those for output. Their file must not be replaced by another one, since the
   ///   stream would continue with the old one. Standard input can: it is read from the old one to its end.
-  static func contain(_ file: stat, among descriptors: ClosedRange<Int32> = 1...2) -> Bool {
-    descriptors.contains { descriptor in
-      var status = stat()
-      return fstat(descriptor, &status) == 0 && status.st_dev == file.st_dev && status.st_ino == file.st_ino
-    }
+  static func contain(_ file: FileFacts, among descriptors: ClosedRange<Int32> = 1...2) -> Bool {
+    descriptors.contains { FileFacts($0)?.identity == file.identity }
   }
 }

@@ -41,7 +41,7 @@ struct ListeningSocket {
   /// The address with its port, such as `127.0.0.1:8080`.
   let address: String
   /// The file of a Unix socket, to remove it at the end.
-  private var file: (path: String, device: dev_t, node: ino_t)?
+  private var file: (path: String, identity: FileFacts.Identity)?
 
   /// Makes the socket. It does not block, and programs do not inherit it.
   init(_ address: ListenAddress) throws(SystemError) {
@@ -73,8 +73,7 @@ struct ListeningSocket {
   }
 
   private init(path: String) throws(SystemError) {
-    var status = stat()
-    if lstat(path, &status) == 0 { try Self.removeUnused(path, status) }
+    if let file = FileFacts(link: path) { try Self.removeUnused(path, file) }
     let made = try Self.make(AF_UNIX)
     descriptor = made
     do throws(SystemError) {
@@ -86,12 +85,12 @@ struct ListeningSocket {
       throw error.at(path)
     }
     address = "unix:" + path
-    if lstat(path, &status) == 0 { file = (path, status.st_dev, status.st_ino) }
+    file = FileFacts(link: path).map { (path, $0.identity) }
   }
 
   /// Removes the socket of a process that has ended. Nothing else is ever removed.
-  private static func removeUnused(_ path: String, _ status: stat) throws(SystemError) {
-    guard status.st_mode & S_IFMT == S_IFSOCK else {
+  private static func removeUnused(_ path: String, _ file: FileFacts) throws(SystemError) {
+    guard file.kind == .socket else {
       throw SystemError("exists, and is not a socket", path: path)
     }
     do throws(SystemError) {
@@ -135,9 +134,7 @@ struct ListeningSocket {
 
   /// Whether a path is that of this Unix socket, also by another name.
   func isFile(_ path: String) -> Bool {
-    var status = stat()
-    guard let file, stat(path, &status) == 0 else { return false }
-    return status.st_dev == file.device && status.st_ino == file.node
+    file.map { FileFacts(path)?.identity == $0.identity } ?? false
   }
 
   /// Closes the socket, and removes its file if it is still the same. Does nothing the second time.
@@ -146,9 +143,6 @@ struct ListeningSocket {
     close(descriptor)
     descriptor = -1
     guard let file else { return }
-    var status = stat()
-    if lstat(file.path, &status) == 0, status.st_dev == file.device, status.st_ino == file.node {
-      unlink(file.path)
-    }
+    if FileFacts(link: file.path)?.identity == file.identity { unlink(file.path) }
   }
 }

@@ -56,10 +56,7 @@ struct Authorities: Equatable {
 
   /// The error of a file whose opening waits for a writer; nil if it can be used.
   var fileError: TransportError? {
-    var status = stat()
-    guard let file, stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFIFO, let name = name() else {
-      return nil
-    }
+    guard let file, FileFacts(file)?.kind == .pipe, let name = name() else { return nil }
     return TransportError(.unreadableAuthorities(file: name, reason: "is a pipe; write it to a file"))
   }
 

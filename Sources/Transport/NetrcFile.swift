@@ -81,9 +81,8 @@ package struct NetrcFile {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return [UInt8](unsafeUninitializedCapacity: min(Int(status.st_size), maxFileBytes + 1)) { buffer, count in
+    guard let facts = FileFacts(file), facts.isRegular else { return nil }
+    return [UInt8](unsafeUninitializedCapacity: min(facts.sizeBytes, maxFileBytes + 1)) { buffer, count in
       count = max(read(file, buffer.baseAddress, buffer.count), 0)
     }
   }

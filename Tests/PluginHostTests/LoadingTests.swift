@@ -377,7 +377,7 @@ import Testing
   @Test func rejectsTruncatedFilesBeforeLoading() throws {
     let directory = try Fixtures.temporaryDirectory()
     let source = try Fixtures.path("fussy")
-    guard let size = FileFacts(path: source)?.sizeBytes else { throw Fixtures.Failure(text: "no size") }
+    guard let size = FileFacts(source)?.sizeBytes else { throw Fixtures.Failure(text: "no size") }
     for bytes in [100, 500, 1000, 5000, 9000, 12288] where bytes < size {
       let path = "\(directory)/\(bytes).so"
       Fixtures.run("head -c \(bytes) '\(source)' > '\(path)'; chmod 644 '\(path)'")

@@ -49,11 +49,8 @@ extension Session {
     if let problem = FileContents.replace(path, with: Array(text.utf8), waitLimit: waitLimit) {
       throw Interrupt.failure ?? Failure(.internalError, path, problem)
     }
-    var status = stat()
     // Both kinds of script start with a `#!` line.
-    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-      chmod(path, status.st_mode & 0o777 | 0o100)
-    }
+    if let file = FileFacts(path), file.isRegular { chmod(path, file.permissions | 0o100) }
     if record.isCut { notice(SessionRecord.cutRemark) }
   }
 

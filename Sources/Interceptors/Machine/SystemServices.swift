@@ -93,8 +93,7 @@ package struct SystemServices: InterceptorServices {
   }
 
   package func claim(_ path: String) throws(SystemError) {
-    var status = stat()
-    guard !isDry, let runFiles, stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return }
+    guard !isDry, let runFiles, FileFacts(path)?.isRegular != false else { return }
     guard runFiles.claim("path \(FileContents.identity(of: path))") else {
       throw SystemError("another suite of this run writes this file; name one of its own in each suite")
     }

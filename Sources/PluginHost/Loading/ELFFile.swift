@@ -1,3 +1,5 @@
+import RPCurlPlatform
+
 /// The checks of a shared object before any of its code runs.
 ///
 /// It parses the file, because the dynamic loader would run constructors first.
@@ -40,7 +42,7 @@ struct ELFFile {
       throw .notSharedObject(path: path, reason: Self.truncated)
     }
     // Accessing data beyond the end of a mapped file raises SIGBUS, even in the dynamic loader.
-    let sizeBytes = UInt64(clamping: FileFacts(descriptor: file.descriptor)?.sizeBytes ?? 0)
+    let sizeBytes = UInt64(clamping: FileFacts(file.descriptor)?.sizeBytes ?? 0)
     for segment in segments where segment.type == Self.loadSegment {
       let (end, isTooLarge) = segment.offset.addingReportingOverflow(segment.sizeBytes)
       guard !isTooLarge, end <= sizeBytes else { throw .notSharedObject(path: path, reason: Self.truncated) }

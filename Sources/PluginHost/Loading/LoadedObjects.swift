@@ -53,7 +53,7 @@ enum LoadedObjects {
       }
       offset += UInt64(piece.count)
     }
-    guard FileFacts(descriptor: file.descriptor) == facts, offset == UInt64(facts.sizeBytes),
+    guard FileFacts(file.descriptor) == facts, offset == UInt64(facts.sizeBytes),
       plugin_guard_seal(descriptor) == 0
     else {
       close(descriptor)

@@ -62,7 +62,7 @@ package struct PluginLoader: Sendable {
   func examine(
     _ file: borrowing FileReader, _ path: String
   ) throws(PluginError) -> (FileFacts, PluginFileFacts) {
-    guard let facts = FileFacts(descriptor: file.descriptor) else {
+    guard let facts = FileFacts(file.descriptor) else {
       throw .unreadable(path: path, reason: currentError())
     }
     guard facts.isRegular else { throw .unreadable(path: path, reason: "not a file") }
@@ -140,9 +140,8 @@ package final class LoadedPlugin: Sendable {
 
   /// The digest of the file that was loaded; nil if another has replaced it, or it cannot be read.
   private static func digest(of path: String, _ facts: FileFacts) -> String? {
-    guard let file = try? FileReader(path: path), FileFacts(descriptor: file.descriptor) == facts,
-      let count = Int(exactly: facts.sizeBytes), case let content = file.read(at: 0, count: count),
-      content.count == count
+    guard let file = try? FileReader(path: path), FileFacts(file.descriptor) == facts,
+      case let content = file.read(at: 0, count: facts.sizeBytes), content.count == facts.sizeBytes
     else { return nil }
     return SHA256.digest(of: content)
   }

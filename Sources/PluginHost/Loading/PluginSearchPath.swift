@@ -52,6 +52,6 @@ package struct PluginSearchPath: Sendable, Equatable {
   }
 
   private func isDirectory(_ path: String) -> Bool {
-    FileFacts(path: path)?.isDirectory ?? false
+    FileFacts(path)?.isDirectory ?? false
   }
 }

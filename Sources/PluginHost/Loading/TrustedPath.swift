@@ -26,7 +26,7 @@ struct TrustedPath {
   static func require(_ path: String, leadsTo facts: FileFacts) throws(PluginError) {
     if let reason = facts.distrust { throw .untrusted(path: path, culprit: path, reason: reason) }
     var way = try TrustedPath(path)
-    guard try way.follow().isSameFile(as: facts) else { throw .replaced(path: path) }
+    guard try way.follow().identity == facts.identity else { throw .replaced(path: path) }
   }
 
   /// Follows the whole path; returns the facts of the file at its end.
@@ -40,7 +40,7 @@ struct TrustedPath {
       }
       let next = (passed.isEmpty ? "" : place) + "/\(name)"
       let facts = try check(next)
-      if facts.isLink {
+      if facts.kind == .link {
         try follow(link: next)
       } else {
         passed.append(name)
@@ -67,7 +67,7 @@ struct TrustedPath {
       throw .unreadable(path: path, reason: currentError())
     }
     guard let reason = facts.distrust else { return facts }
-    if facts.isLink { throw .untrustedLink(path: path, link: place, reason: reason) }
+    if facts.kind == .link { throw .untrustedLink(path: path, link: place, reason: reason) }
     throw .untrusted(path: path, culprit: place, reason: reason)
   }
 

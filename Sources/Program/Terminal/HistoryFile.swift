@@ -35,8 +35,7 @@ package struct HistoryFile {
   ///
   /// - Throws: `SystemError` if the file exists and cannot be read; it is not replaced then.
   package func lines() throws(SystemError) -> [String] {
-    // With a link to `/dev/null`, a user asks for no history.
-    if type == S_IFCHR { return [] }
+    if isUnwanted { return [] }
     try checkType()
     do {
       return try Self.lines(FileContents.read(path, limitBytes: Self.largestFile)).compactMap {
@@ -48,14 +47,11 @@ package struct HistoryFile {
     }
   }
 
-  /// The type of the file, as in its mode; nil if the file does not exist.
-  private var type: mode_t? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
-  }
+  /// With a link to `/dev/null`, a user asks for no history.
+  private var isUnwanted: Bool { FileFacts(path)?.kind == .characterDevice }
 
   private func checkType() throws(SystemError) {
-    guard type ?? S_IFREG == S_IFREG else { throw SystemError("not a regular file") }
+    guard FileFacts(path)?.isRegular != false else { throw SystemError("not a regular file") }
   }
 
   private static func lines(_ content: [UInt8]) -> [ArraySlice<UInt8>] {
@@ -89,7 +85,7 @@ package struct HistoryFile {
   }
 
   private mutating func write(patience: Duration) throws(SystemError) {
-    guard !waiting.isEmpty, type != S_IFCHR else { return }
+    guard !waiting.isEmpty, !isUnwanted else { return }
     Directory.make(directory)
     try checkType()
     try SharedFile(path, isPrivate: true).update(patience: patience) {

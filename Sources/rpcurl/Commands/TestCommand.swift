@@ -123,11 +123,8 @@ struct TestCommand {
 
   /// The descriptor of an output, if a report is written to it and it is a pipe.
   private func reportPipe(_ descriptor: Int32) -> Int32? {
-    var status = stat()
-    guard outputs.contains(where: { $0.file == nil }), fstat(descriptor, &status) == 0,
-      status.st_mode & S_IFMT == S_IFIFO
-    else { return nil }
-    return descriptor
+    let isWritten = outputs.contains { $0.file == nil } && FileFacts(descriptor)?.kind == .pipe
+    return isWritten ? descriptor : nil
   }
 
   private static func recordings(_ invocation: Invocation) throws(Failure) -> SuiteOptions.Recordings? {

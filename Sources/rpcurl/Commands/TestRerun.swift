@@ -59,9 +59,9 @@ struct TestRerun {
   }
 
   /// The states of the files that exist.
-  private static func states(of files: Set<String>) -> [String: FileState] {
-    var states: [String: FileState] = [:]
-    for file in files { states[file] = FileState(file) }
+  private static func states(of files: Set<String>) -> [String: FileFacts] {
+    var states: [String: FileFacts] = [:]
+    for file in files { states[file] = FileFacts(file) }
     return states
   }
 

@@ -120,10 +120,7 @@ struct CompletionLine {
   }
 
   /// Whether the path is a regular file: reading anything else may block.
-  private static func isFile(_ path: String) -> Bool {
-    var status = stat()
-    return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
+  private static func isFile(_ path: String) -> Bool { path != "-" && FileContents.isRegularFile(path) }
 
   /// Expands a path as the shell does later: shells complete before they expand.
   static func expanded(_ path: String) -> String {

@@ -13,8 +13,7 @@ enum FileCompletion {
     return LanguageCompletion(
       typed[name...],
       found.map { name in
-        var status = stat()
-        let isDirectory = stat("\(directory)\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        let isDirectory = FileFacts("\(directory)\(name)")?.isDirectory == true
         return LanguageCompletion.Candidate(isDirectory ? "\(name)/" : name)
       })
   }

@@ -16,11 +16,9 @@ enum SocketCompletion {
       guard "\(stem)\(name)".hasPrefix(path),
         !name.hasPrefix(".") || path.dropFirst(stem.count).hasPrefix(".")
       else { return nil }
-      var status = stat()
-      guard stat("\(directory)\(name)", &status) == 0 else { return nil }
-      switch status.st_mode & S_IFMT {
-      case S_IFSOCK: return Candidate("\(scheme)\(stem)\(name)", "socket")
-      case S_IFDIR: return Candidate("\(scheme)\(stem)\(name)/", "directory")
+      switch FileFacts("\(directory)\(name)")?.kind {
+      case .socket: return Candidate("\(scheme)\(stem)\(name)", "socket")
+      case .directory: return Candidate("\(scheme)\(stem)\(name)/", "directory")
       default: return nil
       }
     }

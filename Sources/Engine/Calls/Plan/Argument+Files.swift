@@ -13,9 +13,8 @@ extension Argument {
     case .afterAt where path.begins(with: "@"): path = String(path.unicodeScalars.dropFirst())
     case .afterAt, .interceptor, .command, .none: return false
     }
-    var status = stat()
-    let isPipe = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-    return isPipe || ["", "-", "/dev/stdin"].contains(path) || path.begins(with: "/dev/fd/")
+    return FileFacts(path)?.kind == .pipe || ["", "-", "/dev/stdin"].contains(path)
+      || path.begins(with: "/dev/fd/")
   }
 
   /// The name of the interceptor of `--use` if it writes a file of the whole run: a log, a report or a cassette.

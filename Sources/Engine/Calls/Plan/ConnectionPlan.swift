@@ -129,12 +129,11 @@ package enum ConnectionPlan {
       return Failure(argument.id == .netrcFile ? .usage : .tls, "\(option) \(shown)", why, hint: hint)
         .at(argument.origin)
     }
-    var status = stat()
-    guard access(path, R_OK) == 0, stat(path, &status) == 0 else { throw failure(FileContents.lastError()) }
-    switch status.st_mode & S_IFMT {
-    case S_IFDIR: return path
-    case S_IFREG:
-      guard status.st_size <= FileContents.optionLimitBytes else {
+    guard access(path, R_OK) == 0, let file = FileFacts(path) else { throw failure(FileContents.lastError()) }
+    switch file.kind {
+    case .directory: return path
+    case .regular:
+      guard file.sizeBytes <= FileContents.optionLimitBytes else {
         throw failure(
           "the file is larger than \(FileContents.optionLimitBytes >> 20) MiB, the limit for such a file")
       }

@@ -53,16 +53,12 @@ package struct ProjectFile {
 
   /// Whether only the user and root own the parent directory, others cannot write it, and it is on the same device.
   private static func isOwn(_ parent: String, below directory: String) -> Bool {
-    var (status, child) = (stat(), stat())
-    guard lstat(parent, &status) == 0, lstat(directory, &child) == 0 else { return false }
-    return (status.st_uid == 0 || status.st_uid == geteuid()) && status.st_mode & S_IWOTH == 0
-      && status.st_dev == child.st_dev
+    guard let parent = FileFacts(link: parent), let child = FileFacts(link: directory) else { return false }
+    return (parent.owner == 0 || parent.owner == geteuid()) && parent.permissions & S_IWOTH == 0
+      && parent.identity.device == child.identity.device
   }
 
-  private static func exists(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0
-  }
+  private static func exists(_ path: String) -> Bool { FileFacts(link: path) != nil }
 
   // MARK: Contents
 
@@ -87,20 +83,18 @@ package struct ProjectFile {
     func failure(_ why: String, hint: String? = nil) -> Failure {
       Failure(.usage, path, why, hint: hint ?? (isOptional ? Self.ignoring : nil))
     }
-    var status = stat()
     // Opening a device can have effects.
-    guard lstat(path, &status) == 0 else { throw failure(FileContents.lastError()) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw failure(Self.kind(status.st_mode)) }
+    guard let named = FileFacts(link: path) else { throw failure(FileContents.lastError()) }
+    guard named.isRegular else { throw failure(Self.text(of: named.kind)) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
     guard descriptor >= 0 else { throw failure(FileContents.lastError()) }
     defer { close(descriptor) }
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw failure(Self.kind(status.st_mode))
-    }
-    guard status.st_mode & S_IWOTH == 0 else {
+    guard let file = FileFacts(descriptor) else { throw failure(FileContents.lastError()) }
+    guard file.isRegular else { throw failure(Self.text(of: file.kind)) }
+    guard file.permissions & S_IWOTH == 0 else {
       throw failure("every user can write the file, so it is not used", hint: "chmod o-w \(path)")
     }
-    owner = status.st_uid
+    owner = file.owner
     var contents: [UInt8] = []
     do throws(SystemError) {
       while contents.count < ConfigurationFile.limitBytes {
@@ -116,10 +110,10 @@ package struct ProjectFile {
 
   private static let ignoring = "--config /dev/null ignores it"
 
-  private static func kind(_ mode: mode_t) -> String {
-    switch mode & S_IFMT {
-    case S_IFDIR: "a directory, not a project file of rpcurl"
-    case S_IFLNK: "a symbolic link, which a project file must not be"
+  private static func text(of kind: FileFacts.Kind) -> String {
+    switch kind {
+    case .directory: "a directory, not a project file of rpcurl"
+    case .link: "a symbolic link, which a project file must not be"
     default: "not a regular file"
     }
   }

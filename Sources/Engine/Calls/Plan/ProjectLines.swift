@@ -74,9 +74,8 @@ struct ProjectLines {
         return found == file.directory
           || found.hasPrefix(file.directory == "/" ? "/" : "\(file.directory)/")
       }
-      var status = stat()
       guard errno == ENOENT || errno == ENOTDIR, let slash = existing.lastIndex(of: "/"),
-        existing[slash...] != "/..", lstat(existing, &status) != 0
+        existing[slash...] != "/..", FileFacts(link: existing) == nil
       else { return false }
       existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
     }

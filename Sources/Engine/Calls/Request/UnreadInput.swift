@@ -12,14 +12,13 @@ enum UnreadInput: Equatable {
 
   /// What a descriptor has; nil if there is nothing to read, as in `/dev/null`, or if it is a terminal.
   init?(_ descriptor: Int32 = 0) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG:
+    guard let file = FileFacts(descriptor) else { return nil }
+    switch file.kind {
+    case .regular:
       let offset = lseek(descriptor, 0, SEEK_CUR)
-      guard offset >= 0, offset < status.st_size else { return nil }
+      guard offset >= 0, offset < file.sizeBytes else { return nil }
       self = offset == 0 ? .file : .rest
-    case S_IFIFO, S_IFSOCK:
+    case .pipe, .socket:
       var count: Int32 = 0
       guard ioctl(descriptor, UInt(FIONREAD), &count) == 0, count > 0 else { return nil }
       self = .rest

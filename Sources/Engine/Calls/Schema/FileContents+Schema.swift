@@ -29,13 +29,12 @@ extension FileContents {
   private static func contents(
     _ path: String, waitLimit: Duration?, readLimitBytes: Int
   ) throws(SystemError) -> SchemaBytes {
-    var status = stat()
-    guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      (1...off_t(readLimitBytes)).contains(status.st_size)
+    guard path != "-", let file = FileFacts(path), file.isRegular,
+      (1...readLimitBytes).contains(file.sizeBytes)
     else { return try map(path, waitLimit: waitLimit) }
     let descriptor = try open(path)
     defer { close(descriptor) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(status.st_size), alignment: 1)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: file.sizeBytes, alignment: 1)
     var count = 0
     while count < buffer.count {
       let result = RPCurlPlatform.read(
@@ -59,8 +58,7 @@ extension FileContents {
   ///   - path: The file.
   ///   - waitLimit: How long to wait for data from a pipe; nil for no limit.
   package static func map(_ path: String, waitLimit: Duration? = nil) throws(SystemError) -> SchemaBytes {
-    var status = stat()
-    guard path != "-", stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+    guard path != "-", let file = FileFacts(path), file.isRegular, file.sizeBytes > 0 else {
       return SchemaBytes(try read(path, limitBytes: dataLimitBytes, waitLimit: waitLimit))
     }
     let descriptor = try open(path)
@@ -70,9 +68,7 @@ extension FileContents {
 
   /// Maps an open file into memory.
   static func map(_ descriptor: Int32) throws(SystemError) -> SchemaBytes {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .last }
-    let size = Int(status.st_size)
+    guard let size = FileFacts(descriptor)?.sizeBytes else { throw .last }
     let address = mmap(nil, size, PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let address, address != MAP_FAILED else { throw .last }
     return SchemaBytes(owning: UnsafeRawBufferPointer(start: address, count: size)) { bytes in

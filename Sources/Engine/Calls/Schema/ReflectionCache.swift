@@ -32,17 +32,15 @@ package struct ReflectionCache {
   package func load(
     _ key: Key, notOlderThan age: Duration
   ) -> (set: SchemaBytes, stamp: CachedSchema.Stamp, age: Duration)? {
-    var status = stat()
-    guard lstat(path(key), &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid()
-    else { return nil }
+    guard let file = FileFacts(link: path(key)), file.isRegular, file.owner == geteuid() else { return nil }
     // Not of `time`, which may be behind the time of a file that was just written.
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    let seconds = now.tv_sec - status.st_mtim.tv_sec
-    guard (0...Int(age.components.seconds)).contains(seconds), let file = try? FileContents.map(path(key)),
-      let stamp = CachedSchema.stamp(of: file.bytes.bytes)
+    let seconds = now.tv_sec - file.modified / 1_000_000_000
+    guard (0...Int(age.components.seconds)).contains(seconds), let mapped = try? FileContents.map(path(key)),
+      let stamp = CachedSchema.stamp(of: mapped.bytes.bytes)
     else { return nil }
-    let set = SchemaBytes(file, count: file.bytes.count - CachedSchema.stampBytes)
+    let set = SchemaBytes(mapped, count: mapped.bytes.count - CachedSchema.stampBytes)
     return (set, stamp, .seconds(seconds))
   }
 
@@ -67,23 +65,22 @@ package struct ReflectionCache {
 
   private func prune() {
     let now = time(nil)
-    var kept: [(path: String, time: timespec, bytes: Int)] = []
+    var kept: [(path: String, time: Int, bytes: Int)] = []
     // A process that was killed may have left the file of `ReplacementFile`.
     for name in fileNames where [".binpb", ".services", ".part"].contains(where: name.hasSuffix) {
-      var status = stat()
       let path = "\(directory)/\(name)"
-      guard lstat(path, &status) == 0 else { continue }
-      if now - status.st_mtim.tv_sec > Self.keptSeconds {
+      guard let file = FileFacts(link: path) else { continue }
+      if now - file.modified / 1_000_000_000 > Self.keptSeconds {
         unlink(path)
       } else {
-        kept.append((path, status.st_mtim, Int(status.st_size)))
+        kept.append((path, file.modified, file.sizeBytes))
       }
     }
     var bytes = kept.reduce(0) { $0 + $1.bytes }
     guard kept.count >= Self.limits.files || bytes > Self.limits.bytes else { return }
     // Some more, so that not each further file needs a search for the oldest.
     let goal = (files: Self.limits.files * 9 / 10, bytes: Self.limits.bytes * 9 / 10)
-    kept.sort { ($0.time.tv_sec, $0.time.tv_nsec) > ($1.time.tv_sec, $1.time.tv_nsec) }
+    kept.sort { $0.time > $1.time }
     while kept.count > goal.files || bytes > goal.bytes, let oldest = kept.popLast() {
       bytes -= oldest.bytes
       unlink(oldest.path)
@@ -110,8 +107,7 @@ package struct ReflectionCache {
     let start = "\(Key.readable(Self.name(of: target, socket: target.unixSocket)))-"
     for name in fileNames.sorted() where name.hasPrefix(start) {
       let path = "\(directory)/\(name)"
-      var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+      guard let file = FileFacts(link: path), file.isRegular, file.owner == geteuid(),
         let contents = try? FileContents.map(path)
       else { continue }
       if name.hasSuffix(".binpb"), CachedSchema.stamp(of: contents.bytes.bytes) != nil {

@@ -10,9 +10,8 @@ package enum FileNames {
     let home = directory.hasPrefix("~/") ? EnvironmentVariables.value("HOME") : nil
     let directory = home.map { $0 + directory.dropFirst() } ?? directory
     return Directory.entries(in: directory.isEmpty ? "." : directory, limit: most).map { entry in
-      var status = stat()
-      let isDirectory = stat(directory + entry.name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-      return Completer.FileEntry(name: entry.name, isDirectory: isDirectory)
+      Completer.FileEntry(
+        name: entry.name, isDirectory: FileFacts(directory + entry.name)?.isDirectory == true)
     }
   }
 }

@@ -6,22 +6,22 @@ import RPCurlPlatform
 extension FileTree {
   /// Files in memory, by absolute path; links have the path of a file after `->`.
   static func memory(_ files: [String: String]) -> FileTree {
-    var places: [String: (kind: Kind, text: String, node: UInt)] = ["/": (.directory, "", 0)]
+    var places: [String: (kind: Kind, text: String, node: UInt64)] = ["/": (.directory, "", 0)]
     for (index, path) in files.keys.sorted().enumerated() {
-      places[path] = (.file, files[path] ?? "", UInt(index * 1_000))
+      places[path] = (.file, files[path] ?? "", UInt64(index * 1_000))
       for (depth, directory) in DirectoryPath.ancestors(path).dropFirst().enumerated()
       where places[directory] == nil {
-        places[directory] = (.directory, "", UInt(index * 1_000 + depth + 1))
+        places[directory] = (.directory, "", UInt64(index * 1_000 + depth + 1))
       }
     }
     let all = places
-    func place(_ path: String) -> (kind: Kind, text: String, node: UInt)? {
+    func place(_ path: String) -> (kind: Kind, text: String, node: UInt64)? {
       guard let found = all[path], found.text.hasPrefix("->") else { return all[path] }
       return place(String(found.text.dropFirst(2)))
     }
     return FileTree(
       status: { path in
-        place(path).map { Status(kind: $0.kind, identity: Identity(device: 1, node: $0.node)) }
+        place(path).map { Status(kind: $0.kind, identity: FileFacts.Identity(device: 1, number: $0.node)) }
       },
       read: { (path) throws(SystemError) in
         guard let found = place(path) else {

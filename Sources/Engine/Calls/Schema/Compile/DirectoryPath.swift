@@ -50,18 +50,9 @@ package enum DirectoryPath {
     return String(path.dropFirst(directory.count + 1))
   }
 
-  /// Whether a regular file exists.
-  static func isFile(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-  }
-
   /// Whether a file or a directory exists.
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// Whether a directory exists.
-  package static func isDirectory(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
+  package static func isDirectory(_ path: String) -> Bool { FileFacts(path)?.isDirectory == true }
 }

@@ -1,6 +1,11 @@
 import RPCurlBase
 import RPCurlPlatform
 
+extension FileFacts.Identity {
+  /// The key of a dictionary: one with keys of another type is made in 60,000 instructions.
+  var key: String { "\(device):\(number)" }
+}
+
 /// What the search for sources sees of the file system: functions, so that tests have one in memory.
 struct FileTree {
   enum Kind {
@@ -14,15 +19,7 @@ struct FileTree {
   struct Status {
     let kind: Kind
     /// The same for all names of one file.
-    let identity: Identity
-  }
-
-  struct Identity: Equatable {
-    let device: UInt
-    let node: UInt
-
-    /// The key of a dictionary: one with keys of another type is made in 60,000 instructions.
-    var key: String { "\(device):\(node)" }
+    let identity: FileFacts.Identity
   }
 
   /// The status of an absolute path; nil if nothing is there.
@@ -43,15 +40,11 @@ struct FileTree {
   static func system(waitLimit: Duration? = nil, _ stamp: SourceStamp? = nil) -> FileTree {
     FileTree(
       status: { path in
-        var found = stat()
-        let exists = stat(path, &found) == 0
-        stamp?.see(path, exists ? found : nil)
-        guard exists else { return nil }
-        let identity = Identity(device: UInt(found.st_dev), node: UInt(found.st_ino))
-        switch found.st_mode & S_IFMT {
-        case S_IFREG: return Status(kind: .file, identity: identity)
-        case S_IFDIR: return Status(kind: .directory, identity: identity)
-        default: return Status(kind: .stream, identity: identity)
+        let found = FileFacts(path)
+        stamp?.see(path, found)
+        return found.map { file in
+          Status(
+            kind: file.isRegular ? .file : file.isDirectory ? .directory : .stream, identity: file.identity)
         }
       },
       read: { (path) throws(SystemError) in

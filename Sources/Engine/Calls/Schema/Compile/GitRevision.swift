@@ -178,7 +178,8 @@ extension FileTree {
     for path in files.keys.sorted() {
       var (child, kind) = (path, Kind.file)
       while nodes[child] == nil, child != top, let parent = DirectoryPath.parent(child) {
-        nodes[child] = Status(kind: kind, identity: Identity(device: .max, node: UInt(nodes.count)))
+        nodes[child] = Status(
+          kind: kind, identity: FileFacts.Identity(device: .max, number: UInt64(nodes.count)))
         let name = child.dropFirst(DirectoryPath.join(parent, "").count)
         lists[parent, default: []].append(
           Directory.Entry(name: String(name), mayBeDirectory: kind == .directory))

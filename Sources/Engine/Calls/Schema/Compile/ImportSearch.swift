@@ -46,7 +46,7 @@ struct ImportSearch {
   }
 
   private mutating func check(_ directory: String) {
-    for name in wanted where DirectoryPath.isFile(DirectoryPath.join(directory, name)) {
+    for name in wanted where FileContents.isRegularFile(DirectoryPath.join(directory, name)) {
       found[name] = directory
       wanted.removeAll { $0 == name }
     }

@@ -97,7 +97,7 @@ struct SourceLocator {
 
   /// The name that no import gives to a file, and the file of this name: it, or a copy of it.
   private mutating func name(
-    of file: SourceFiles.File, _ identity: FileTree.Identity
+    of file: SourceFiles.File, _ identity: FileFacts.Identity
   ) throws(Failure) -> (name: String, path: String) {
     if !roots.contains(where: { $0.name(of: file.path) != nil }) { add(ImportRoot(file.base)) }
     let candidates = roots.compactMap { $0.name(of: file.path) }

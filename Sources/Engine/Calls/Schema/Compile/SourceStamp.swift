@@ -24,8 +24,8 @@ final class SourceStamp {
     case name
   }
 
-  /// Device, node, mode, size, and the times of the last changes of content and status in nanoseconds.
-  private typealias Facts = (UInt64, UInt64, UInt64, UInt64, Int, Int)
+  /// Device, number, size, and the times of the last changes of content and status in nanoseconds.
+  private typealias Facts = (UInt64, UInt64, Int, Int, Int)
 
   /// False if something was seen whose next content no status shows, such as a pipe.
   var isComplete = true
@@ -48,36 +48,35 @@ final class SourceStamp {
     self.key = Array("stamp\n".utf8) + key
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    self.start = start ?? Self.nanoseconds(now)
+    self.start = start ?? FileFacts.nanoseconds(now)
     records.reserveCapacity(4096)
   }
 
   // MARK: Recording
 
   /// Records what is at a path; nil if nothing is there. The first status counts: what changes during the run is noticed.
-  func see(_ path: String, _ status: stat?) {
+  func see(_ path: String, _ file: FileFacts?) {
     guard isComplete, seen.insert(path).inserted else { return }
-    guard let status else { return append(.missing, path) }
-    switch status.st_mode & S_IFMT {
-    case S_IFDIR: append(.directory, path)
-    case S_IFREG: append(.contents, path, status)
+    guard let file else { return append(.missing, path) }
+    switch file.kind {
+    case .directory: append(.directory, path)
+    case .regular: append(.contents, path, file)
     default: isComplete = false
     }
   }
 
   /// Records a directory before its entries are read.
   func seeEntries(_ path: String) {
-    var status = stat()
-    if stat(path, &status) == 0 { append(.contents, path, status) } else { append(.missing, path) }
+    if let file = FileFacts(path) { append(.contents, path, file) } else { append(.missing, path) }
   }
 
-  private func append(_ kind: Kind, _ path: String, _ status: stat? = nil) {
+  private func append(_ kind: Kind, _ path: String, _ file: FileFacts? = nil) {
     records.append(kind.rawValue)
     records += path.utf8
     records.append(0)
-    guard let status else { return }
-    let facts = Self.facts(status, kind)
-    if kind == .contents, max(facts.4, facts.5) > start - Self.marginNanoseconds { isComplete = false }
+    guard let file else { return }
+    let facts = Self.facts(file, kind)
+    if kind == .contents, max(facts.3, facts.4) > start - Self.marginNanoseconds { isComplete = false }
     withUnsafeBytes(of: facts) { records += $0 }
   }
 
@@ -88,9 +87,8 @@ final class SourceStamp {
   ///   - paths: The paths of sources, as a user writes them, by their names.
   func store(_ setKey: [UInt8], _ paths: [String: String]) throws(SystemError) {
     let path = cache.path(setKey)
-    var status = stat()
-    guard isComplete, stat(path, &status) == 0 else { return }
-    append(.set, path, status)
+    guard isComplete, let file = FileFacts(path) else { return }
+    append(.set, path, file)
     for (name, path) in paths {
       append(.name, name)
       records += path.utf8
@@ -129,14 +127,12 @@ final class SourceStamp {
     return SchemaBytes(owning: set) { _ in withExtendedLifetime(whole) {} }
   }
 
-  private static func facts(_ status: stat, _ kind: Kind) -> Facts {
+  private static func facts(_ file: FileFacts, _ kind: Kind) -> Facts {
     (
-      UInt64(status.st_dev), UInt64(status.st_ino), UInt64(status.st_mode), UInt64(status.st_size),
-      nanoseconds(status.st_mtim), kind == .set ? 0 : nanoseconds(status.st_ctim)
+      file.identity.device, file.identity.number, file.sizeBytes, file.modified,
+      kind == .set ? 0 : file.changed
     )
   }
-
-  private static func nanoseconds(_ time: timespec) -> Int { time.tv_sec &* 1_000_000_000 &+ time.tv_nsec }
 }
 
 extension SourceStamp {
@@ -156,14 +152,11 @@ extension SourceStamp {
 
     /// Whether what is at a path is still the same.
     mutating func isCurrent(_ kind: Kind, _ path: UnsafePointer<CChar>) -> Bool {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return kind == .missing }
-      guard kind == .contents || kind == .set else {
-        return kind == .directory && status.st_mode & S_IFMT == S_IFDIR
-      }
+      guard let file = FileFacts(path) else { return kind == .missing }
+      guard kind == .contents || kind == .set else { return kind == .directory && file.isDirectory }
       let known = rest.prefix(MemoryLayout<Facts>.size)
       rest = rest.dropFirst(known.count)
-      return withUnsafeBytes(of: SourceStamp.facts(status, kind)) { $0.elementsEqual(known) }
+      return withUnsafeBytes(of: SourceStamp.facts(file, kind)) { $0.elementsEqual(known) }
     }
   }
 }
