@@ -44,8 +44,10 @@ def test_client_stream_from_a_file_and_standard_input(rpcurl, options, tmp_path)
     assert result.succeeds().lines() == [{"total": str(sum(range(20_000)) + 8), "count": 20_003}]
 
 
-def test_end_of_a_message_that_the_server_takes_slowly(rpcurl, raw_server, descriptor_set):
+def test_end_of_a_message_that_the_server_takes_slowly(rpcurl, raw_server, descriptor_set, libcurl_version, has_mended_libcurl):
     """libcurl asks for more while it still holds the end of the message, and no other message follows yet."""
+    if libcurl_version >= (8, 18) and not has_mended_libcurl:
+        pytest.skip("this libcurl sends nothing of a request that is paused")
     size, step = 190_000, 16_384
 
     def handle(connection):
