@@ -114,6 +114,23 @@ def test_a_signal_ends_the_check_with_what_was_found(rpcurl, raw_server, number,
     assert "✓ connection" in out.decode() and "HTTP" not in out.decode()
 
 
+@pytest.mark.parametrize("protocol", ["gRPC", "Connect"])
+def test_server_that_sends_nothing(check, raw_server, protocol):
+    """The call that has no response is the last one."""
+    requests = []
+
+    def serve(connection):
+        requests.append(connection.recv(1 << 16))
+        silent(connection)
+
+    code, steps, command = check("-m", "300ms", "--protocol", protocol.lower(), raw_server(serve).url)
+    assert (code, command, steps["connection"][0], steps["HTTP"]) == (5, None, "passed", ("failed", "no response"))
+    assert steps.pop(protocol) == ("failed", "the call took longer than 0.3 seconds")
+    others = [steps[name] for name in ("gRPC", "gRPC-Web", "Connect") if name in steps]
+    assert others == [("skipped", f"not tried: the server does not respond to {protocol}")] * 2
+    assert len([request for request in requests if request]) == 1
+
+
 def test_certificate_that_is_not_trusted(check, grpc_tls_server):
     code, steps, command = check(grpc_tls_server.url)
     assert (code, command) == (6, f"rpcurl list -k localhost:{grpc_tls_server.port}")
@@ -348,7 +365,7 @@ def test_gateway_that_routes_reflection(check, raw_server):
 
 def test_report_as_text(rpcurl, grpc_server):
     lines = rpcurl("check", "--plaintext", grpc_server.address).out.splitlines()
-    assert lines[0] == "✓ name        127.0.0.1"
+    assert lines[0] == "✓ name          127.0.0.1"
     assert lines[-2:] == ["", f"rpcurl list http://{grpc_server.address}"]
 
 

@@ -14,15 +14,23 @@ import Testing
     report.add("health", .absent, "none")
     report.command = "rpcurl list a.test:1"
     #expect(
-      report.text == """
-        ✓ name    127.0.0.1
-        ✗ TLS     expired\\u{1B}[31m
-                  hint: renew it
-        - health  none
+      report.text() == """
+        ✓ name          127.0.0.1
+        ✗ TLS           expired\\u{1B}[31m
+                        hint: renew it
+        - health        none
 
         rpcurl list a.test:1
 
         """)
+  }
+
+  @Test func printsTheLinesThatAreNew() {
+    var report = CheckReport()
+    report.add("name", .passed, "127.0.0.1")
+    report.add("client certificate", .skipped, "not tried")
+    #expect(report.text(after: 1) == "- client certificate  not tried\n")
+    #expect(report.text(after: 2).isEmpty)
   }
 
   @Test func writesJSON() {

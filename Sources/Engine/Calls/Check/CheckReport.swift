@@ -11,6 +11,8 @@ package struct CheckReport: Equatable {
     case failed
     /// The server does not offer this, and a call does not need it.
     case absent
+    /// It was not tried, since an earlier step shows that it has no result.
+    case skipped
   }
 
   /// A step.
@@ -42,18 +44,23 @@ package struct CheckReport: Equatable {
     lines.append(Line(name, outcome, text, hint: hint))
   }
 
+  /// The columns of the names of steps. Each line is printed before the next is known, and few names are longer.
+  private static let width = "verification".count
+
   /// The report for a terminal. Parts of it come from the server, so control characters are escaped.
-  package var text: String {
-    let width = lines.map(\.name.count).max() ?? 0
+  ///
+  /// - Parameter shown: The number of the first lines that are printed already.
+  package func text(after shown: Int = 0) -> String {
+    let width = Self.width
     var text = ""
-    for line in lines {
+    for line in lines.dropFirst(shown) {
       let mark =
         switch line.outcome {
         case .passed: "✓"
         case .failed: "✗"
-        case .absent: "-"
+        case .absent, .skipped: "-"
         }
-      let padding = String(repeating: " ", count: width - line.name.count)
+      let padding = String(repeating: " ", count: max(width - line.name.count, 0))
       text += "\(mark) \(line.name)\(padding)  \(TerminalText.escape(line.text))\n"
       if let hint = line.hint {
         text += "\(String(repeating: " ", count: width + 4))hint: \(TerminalText.escape(hint))\n"

@@ -15,6 +15,8 @@ final class ProbeCall: CallObserver {
 
     /// Whether the server responded in the protocol, perhaps with an error.
     var isResponse: Bool { error.map { $0.origin == .server } ?? true }
+    /// Whether the time was over before the server sent a response.
+    var isSilence: Bool { httpStatus == nil && error?.isTimeout == true }
   }
 
   private let output: MessageType
@@ -72,4 +74,9 @@ final class ProbeCall: CallObserver {
     onMessage = { _ in }
     completion?(result)
   }
+}
+
+extension RPCError {
+  /// Whether the time of a call was over, and not because of what the server sent.
+  var isTimeout: Bool { code == .deadlineExceeded && origin == .client }
 }

@@ -13,7 +13,10 @@ package final class ServerCheck {
   private var request: ServerRequest
   private let isJSON: Bool
   private let clients: ClientSource
+  private let methods: HealthMethods
   private var report = CheckReport()
+  /// The number of lines of the report that are printed.
+  private var shown = 0
   /// The cause of the first failed step.
   private var cause: ConnectionCause?
   /// The command that works, as far as it is known.
@@ -24,10 +27,15 @@ package final class ServerCheck {
   private var hasUnnegotiatedHTTP2 = false
   /// Whether the server offers the health service.
   private var hasHealth = false
+  /// The result of the protocol that is needed, which is called first.
+  private var first: Health?
+
+  private typealias Health = (result: ProbeCall.Result, status: HealthMethods.Status?)
 
   /// Resolves the argument `TARGET`.
   package init(_ invocation: Invocation, on console: Console) throws {
     request = try ServerRequest(invocation, console)
+    methods = try HealthMethods()
     isJSON = invocation.text(.textFormat) == "json"
     command = SuggestedCommand(invocation, request.target, request.secretNames)
     clients = ClientSource(console, request.options)
@@ -37,15 +45,9 @@ package final class ServerCheck {
   ///
   /// - Throws: `Failure` unless a call can be made.
   package func run() throws {
-    let client = try clients.client()
-    do {
-      try checkSteps(client)
-    } catch {
-      // What was found before a signal.
-      if !isJSON { clients.console.output.print(report.text) }
-      throw error
-    }
-    clients.console.output.print(isJSON ? report.json : report.text)
+    try checkSteps(clients.client())
+    show()
+    if isJSON { clients.console.output.print(report.json) }
     guard !report.canCall else { return }
     throw Failure(reported: cause?.layer == .tls ? .tls : .connection)
   }
@@ -65,7 +67,15 @@ package final class ServerCheck {
     }
   }
 
+  /// Prints what is not printed yet.
+  private func show() {
+    guard !isJSON else { return }
+    clients.console.output.print(report.text(after: shown))
+    shown = report.lines.count
+  }
+
   private func wait(_ client: LoopClient, _ isDone: () -> Bool) throws {
+    show()
     let name = request.target.name
     guard try CommandLoop(client.loop).wait(for: { name }, clients.console, until: isDone) else {
       throw Failure(reported: Interrupt.status)
@@ -129,9 +139,13 @@ package final class ServerCheck {
     report.add(connection: facts, request.target, hint)
     var failed = try refined(facts.error?.cause, client)
     if !command.isTLS, facts.error == nil {
-      // A server that uses TLS accepts the connection too.
-      let inspected = try probe(client, .inspectTLS)
-      if inspected.tlsVersion != nil {
+      // A server that uses TLS accepts the connection too. It rejects the call, or closes the connection.
+      let first = try callHealth(request.protocolName, client)
+      self.first = first
+      if !first.result.isResponse, !first.result.isSilence,
+        try probe(client, .inspectTLS).tlsVersion != nil
+      {
+        self.first = nil
         failed = .serverWithTLS
         report.add("TLS", .failed, ConnectionCause.serverWithTLS.description, hint: hint(.serverWithTLS))
         (command.isTLS, needsOtherOptions) = (true, true)
@@ -193,20 +207,27 @@ package final class ServerCheck {
 
   /// Calls the health service over each protocol. Returns the protocols that work.
   private func checkProtocols(_ client: LoopClient) throws -> [ProtocolName] {
-    let methods = try HealthMethods()
-    let place = report.lines.count
+    let first = try first ?? callHealth(request.protocolName, client)
+    var lines: [CheckReport.Line] = []
     var working: [ProtocolName] = []
     var versions: Set<String> = []
-    var health: (ProbeCall.Result, HealthMethods.Status?)?
+    var health: Health?
     for name in [ProtocolName.grpc, .grpcWeb, .connect] {
-      var (result, status) = try callHealth(methods, name, client)
+      let isNeeded = name == request.protocolName
+      // The others need a response too.
+      guard isNeeded || !first.result.isSilence else {
+        let title = request.protocolName.title
+        lines.append(.init(name.title, .skipped, "not tried: the server does not respond to \(title)"))
+        continue
+      }
+      var (result, status) = isNeeded ? first : try callHealth(name, client)
       if result.error?.cause == .onlyHTTP1(negotiated: "") {
         hasUnnegotiatedHTTP2 = true
-        let second = try callHealth(methods, name, client)
+        let second = try callHealth(name, client)
         if second.result.isResponse {
           (result, status) = second
           command.needsPriorKnowledge = true
-          needsOtherOptions = needsOtherOptions || name == request.protocolName
+          needsOtherOptions = needsOtherOptions || isNeeded
         } else {
           hasUnnegotiatedHTTP2 = false
         }
@@ -225,18 +246,20 @@ package final class ServerCheck {
         name == .grpc && hasUnnegotiatedHTTP2
         ? "responds with --http2-prior-knowledge: TLS negotiated no protocol"
         : otherPath.map { "responds to \($0)" } ?? "responds"
-      report.add(
-        name.title, isWorking ? .passed : name == request.protocolName ? .failed : .absent,
-        isWorking ? response : result.error?.message ?? "no response",
-        hint: isWorking ? nil : result.httpStatus == 404 ? Self.gatewayHint : result.error?.cause.map(hint))
+      lines.append(
+        .init(
+          name.title, isWorking ? .passed : isNeeded ? .failed : .absent,
+          isWorking ? response : result.error?.message ?? "no response",
+          hint: isWorking ? nil : result.httpStatus == 404 ? Self.gatewayHint : result.error?.cause.map(hint))
+      )
     }
-    report.lines.insert(
-      CheckReport.Line(
-        "HTTP", versions.isEmpty ? .failed : .passed,
-        versions.isEmpty ? "no response" : versions.sorted().joined(separator: ", ")), at: place)
+    report.add(
+      "HTTP", versions.isEmpty ? .failed : .passed,
+      versions.isEmpty ? "no response" : versions.sorted().joined(separator: ", "))
+    report.lines += lines
     if let health {
-      hasHealth = health.0.error?.code != .unimplemented
-      report.add(health: health.0.error, health.1)
+      hasHealth = health.result.error?.code != .unimplemented
+      report.add(health: health.result.error, health.status)
     } else if !working.isEmpty {
       report.add("health", .absent, "no response in the protocol: a gateway may have no route for it")
     }
@@ -291,9 +314,7 @@ package final class ServerCheck {
     return nil
   }
 
-  private func callHealth(
-    _ methods: HealthMethods, _ name: ProtocolName, _ client: LoopClient
-  ) throws -> (result: ProbeCall.Result, status: HealthMethods.Status?) {
+  private func callHealth(_ name: ProtocolName, _ client: LoopClient) throws -> Health {
     var call = request.call(methods.check, name, try connection(name), timeout: limit)
     call.target = baseURL
     var status: HealthMethods.Status?
@@ -334,12 +355,15 @@ package final class ServerCheck {
   private func checkReflection(_ client: LoopClient, _ name: ProtocolName) throws -> Bool {
     var versions: [String] = []
     var services: Set<String> = []
-    var refusal: (why: String, hint: String)?
-    for version in [ReflectionVersion.v1, .v1alpha] {
+    var refusal: (why: String, hint: String?)?
+    versions: for version in [ReflectionVersion.v1, .v1alpha] {
       switch try reflect(.serviceNames, version, name, client) {
       case .success(let schema)?:
         versions.append(version.rawValue)
         services.formUnion(schema.services)
+      case .failure(.failed(let status))? where status.isTimeout:
+        refusal = (status.message, nil)
+        break versions
       case .failure(.failed(let status))?:
         guard refusal == nil, let hint = ReflectionSource.hint(forRefusal: status.code) else { break }
         refusal = ("the server refuses it: \(status.code.name)", hint)
