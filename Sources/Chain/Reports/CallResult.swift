@@ -101,7 +101,7 @@ extension Condition {
     for message in result.messages { evaluation.receive(message) }
     let others = result.count - result.messages.count
     if others > 0 {
-      evaluation.skip(others - 1)
+      evaluation.skip(result.last == nil ? others : others - 1)
       if let last = result.last { evaluation.receive(last) }
     }
     let outcome = evaluation.outcome(of: result)

@@ -340,6 +340,7 @@ package final class Session {
   /// Prints the result of a call that has ended.
   private func conclude(_ stream: SessionStream) {
     guard stream.conclude() else { return }
+    streams.limit()
     if let call = stream.call { secrets.keep(call.secrets) }
     if let failure = stream.printer.failure { report(failure) }
     guard stream.number != nil, stream.failure == nil || !stream.isCanceled else { return }

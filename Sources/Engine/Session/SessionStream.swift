@@ -98,6 +98,9 @@ package final class SessionStream {
     if case .bytes(let bytes, _, _) = message { bytes.count } else { 0 }
   }
 
+  /// Keeps the last response only.
+  fileprivate func releaseResponses() { (kept, keptBytes) = ([], 0) }
+
   /// The bytes of the responses that checks can look at.
   fileprivate var heldBytes: Int { keptBytes + (kept.count < received ? last.map(Self.size) ?? 0 : 0) }
 
@@ -286,10 +289,21 @@ package struct SessionStreams {
   package mutating func end(_ stream: SessionStream) {
     guard let index = open.firstIndex(where: { $0 === stream }) else { return }
     ended.append(open.remove(at: index))
-    while ended.count > Self.endedLimit.count
-      || ended.count > 1 && ended.reduce(0, { $0 + $1.heldBytes }) > Self.endedLimit.bytes
-    {
-      ended.removeFirst()
+    limit()
+  }
+
+  /// Keeps the limits: releases streams that have ended, the first ones first, and then all but the last response of streams
+  /// whose end no command has seen.
+  package mutating func limit() {
+    let unseen = open.filter(\.isDone)
+    var bytes = (unseen + ended).reduce(0) { $0 + $1.heldBytes }
+    while ended.count > Self.endedLimit.count || ended.count > 1 && bytes > Self.endedLimit.bytes {
+      bytes -= ended.removeFirst().heldBytes
+    }
+    for stream in unseen where bytes > Self.endedLimit.bytes {
+      bytes -= stream.heldBytes
+      stream.releaseResponses()
+      bytes += stream.heldBytes
     }
   }
 

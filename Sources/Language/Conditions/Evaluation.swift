@@ -78,6 +78,7 @@ package struct Evaluation {
     guard number > 0 else { return }
     received = received ?? count
     count += number
+    last = nil
   }
 
   private mutating func check(_ message: Message) throws(LanguageError) {
@@ -248,13 +249,14 @@ package struct Evaluation {
   private func field(
     _ selection: MessageSelection, _ path: FieldPath, _ condition: ValueCondition, _ subject: some Subject
   ) throws(LanguageError) -> Mismatch? {
-    guard let test, let last else { return noMessage(condition, subject) }
+    guard let test, count > 0 else { return noMessage(condition, subject) }
     if case .number(let number) = selection, number >= count {
       return Mismatch("\(condition)", got: "\(count) messages, numbered from 0")
     }
     var found = miss
     if selection == .last || selection == .number(count - 1) || selection == .first && count == 1 {
-      // It is kept, also if others are not.
+      // It is kept, also if others are not, unless a command waits for the next ones.
+      guard let last else { throw notKept }
       found = try test.check(CheckedValue.values(path, in: last)).map { ($0, count - 1) }
     } else if let received {
       switch selection {
@@ -266,7 +268,7 @@ package struct Evaluation {
       }
     }
     guard let (found, number) = found, selection != .any || !hasHeld else { return nil }
-    if selection == .any, try test.check(CheckedValue.values(path, in: last)) == nil { return nil }
+    if selection == .any, let last, try test.check(CheckedValue.values(path, in: last)) == nil { return nil }
     var mismatch = found
     if count > 1 { mismatch.got += " in message \(number)" }
     if selection == .any, count > 1 { mismatch.got += ", and no match in \(count - 1) more" }
