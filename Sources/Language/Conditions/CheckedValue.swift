@@ -30,6 +30,9 @@ enum CheckedValue {
     }
   }
 
+  /// What the path leads to in the content of an Any; nil for other values.
+  var leaf: FieldPath.Leaf? { if case .match(let match) = self { match.leaf } else { nil } }
+
   /// The value as JSON; `null` if it is missing.
   func json(_ options: JSONEncodingOptions) throws(LanguageError) -> JSONValue {
     do {

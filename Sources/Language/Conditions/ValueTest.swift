@@ -153,6 +153,7 @@ struct ValueTest {
   ///   - areLast: Whether no other values can meet the condition: a golden file may be equal to those.
   /// - Returns: What differs; nil if the condition holds.
   func check(_ values: [CheckedValue], areLast: Bool = true) throws(LanguageError) -> Mismatch? {
+    if let typed = typed(for: values) { return try typed.check(values, areLast: areLast) }
     guard case .golden(let path, _) = condition.test, files.isUpdating else { return try mismatch(values) }
     // Values before these may have changed the file.
     let current = try ValueTest(condition, type, isList: isList, files)
@@ -166,6 +167,26 @@ struct ValueTest {
       throw LanguageError("\(name): \(error.reason)")
     }
     return nil
+  }
+
+  /// The test with the type that values in the content of an Any have; nil without one, or if it cannot be met by values of
+  /// this type.
+  private func typed(for values: [CheckedValue]) -> ValueTest? {
+    if case .untyped = type {
+      let leaves = values.compactMap(\.leaf)
+      guard let leaf = leaves.first, leaves.allSatisfy(leaf.isSame) else { return nil }
+      return try? ValueTest(condition, ValueType(leaf), isList: isList, files)
+    }
+    // A part of an Any need not name its type.
+    guard type.isAny, !isList, case .contains = condition.test, case .object(let members)? = expected,
+      expected?["@type"] == nil, let name = try? json(values)["@type"]
+    else { return nil }
+    var typed = self
+    guard let part = try? part(.object([JSONValue.Member(name: "@type", value: name)] + members)) else {
+      return nil
+    }
+    typed.expected = part
+    return typed
   }
 
   private func mismatch(_ values: [CheckedValue]) throws(LanguageError) -> Mismatch? {

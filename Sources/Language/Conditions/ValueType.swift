@@ -13,16 +13,19 @@ enum ValueType {
   ///
   /// - Throws: ``LanguageError`` if messages of `type` have no such field.
   init(_ path: FieldPath, in type: MessageType) throws(LanguageError) {
-    do throws(FieldPathError) {
-      self =
-        switch try path.leaf(in: type) {
-        case .dynamic: .untyped
-        case .message(let type): .message(type)
-        case .field(let field, let type, let isElement): .field(field, of: type, isElement: isElement)
-        }
-    } catch {
+    do throws(FieldPathError) { self.init(try path.leaf(in: type)) } catch {
       throw LanguageError(error.message, hint: error.hint)
     }
+  }
+
+  /// The type of what a path leads to.
+  init(_ leaf: FieldPath.Leaf) {
+    self =
+      switch leaf {
+      case .dynamic: .untyped
+      case .message(let type): .message(type)
+      case .field(let field, let type, let isElement): .field(field, of: type, isElement: isElement)
+      }
   }
 
   /// Whether values are lists.

@@ -6,6 +6,8 @@ extension FieldPath {
     let stored: FieldStorage
     /// Whether the message has the value: false for the default of an unset field, and for an empty list or map.
     package var isSet = true
+    /// What the path leads to in the content of an Any, which only the message has; nil for other values.
+    package fileprivate(set) var leaf: Leaf?
 
     /// The value; nil for a list or a map.
     package var value: Value? {
@@ -140,13 +142,22 @@ private struct Walk {
     if content.storage.table.wellKnown != nil {
       // In JSON, it is the member "value".
       guard first == .field("value") else { return found.append(nil) }
-      return try message(content.storage, content.storage.type, steps.dropFirst())
+      return try self.content(content, steps.dropFirst())
     }
     do throws(FieldPathError) {
-      try message(content.storage, content.storage.type, steps)
+      try self.content(content, steps)
     } catch  where error.isOfType {
       found.append(nil)
     }
+  }
+
+  /// Continues in a message that an Any contains, whose type the values get.
+  private mutating func content(_ content: Message, _ steps: ArraySlice<Step>) throws(FieldPathError) {
+    let first = found.count
+    try message(content.storage, content.storage.type, steps)
+    guard let leaf = try? FieldPath.leaf(content.storage.type, steps) else { return }
+    if case .dynamic = leaf { return }
+    for index in found.indices.dropFirst(first) { found[index]?.leaf = leaf }
   }
 
   /// Continues with each element of the Struct or the list of a `google.protobuf.Value`.

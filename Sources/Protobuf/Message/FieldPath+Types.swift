@@ -13,6 +13,16 @@ extension FieldPath {
     case field(Field, of: MessageType, isElement: Bool)
     /// The content of an Any or a Value, which only the message has.
     case dynamic
+
+    /// Whether both are of one type.
+    package func isSame(as other: Leaf) -> Bool {
+      switch (self, other) {
+      case (.message(let one), .message(let other)): one.name == other.name
+      case (.field(let one, let type, let isElement), .field(let other, let otherType, let isOtherElement)):
+        one.fullName == other.fullName && type.name == otherType.name && isElement == isOtherElement
+      default: false
+      }
+    }
   }
 
   /// The kinds of values that are printed in different ways.
