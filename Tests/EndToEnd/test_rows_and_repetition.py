@@ -102,6 +102,22 @@ def test_a_stream_and_a_batch_are_repeated(call):
     assert messages(result) == ["Hello, A!", "Hello, B!"] * 2
 
 
+@pytest.mark.parametrize(("options", "numbers"), [([], [1, 2]), (["--each"], [1, 2, 3, 4])])
+def test_calls_are_numbered_over_all_times(call, options, numbers):
+    result = call("--repeat", 2, *options, "--format", "events", "-d", '{"name":""}', *["-d", '{"name":"A"}'] * len(options))
+    ends = [event for line in result.out.splitlines() if (event := json.loads(line))["event"] == "end"]
+    assert [end["call"] for end in ends] == numbers
+    assert result.err.startswith("rpcurl: call 1: ") and f"rpcurl: call {numbers[-len(options) - 1]}: " in result.err
+
+
+@pytest.mark.parametrize("options", [[], ["--each"]])
+def test_messages_of_a_repetition_can_be_separated(call, options):
+    result = call("--repeat", 2, *options, "--format", "binary", "--filter", "name", "-d", '{"name":"A"}')
+    assert result.code == 2
+    result = call("--repeat", 2, *options, "--format", "text", "-d", '{"name":"A"}')
+    assert result.out == 'message: "Hello, A!" name: "A"\n' * 2
+
+
 def test_a_file_has_the_output_of_all(call, tmp_path):
     result = call("--repeat", 3, "-d", '{"name":"A"}', "-o", tmp_path / "out")
     assert (result.code, result.out, len((tmp_path / "out").read_text().splitlines())) == (0, "", 3)

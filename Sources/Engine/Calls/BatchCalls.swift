@@ -15,7 +15,7 @@ import RPCurlTransport
 package final class BatchCalls: Steps {
   /// A call of the batch whose output is not complete.
   private final class Member {
-    /// Its number, from 1 on.
+    /// Its number.
     let index: Int
     let output: CallOutput
     var call: Call?
@@ -39,6 +39,8 @@ package final class BatchCalls: Steps {
 
   let engine: Engine
   private let plan: CallPlan
+  /// The number of calls before the first one.
+  private let first: Int
   private let batch: BatchPlan
   private let request: PreparedRequest
   private let lookup: NameLookup?
@@ -51,7 +53,8 @@ package final class BatchCalls: Steps {
   private(set) var running = 0
   /// The messages and bytes of the calls that have ended.
   private var ended = Progress()
-  private var count = 0
+  /// The number of the last call.
+  package private(set) var count: Int
   private var tally: Tally
   private let latencies: LatencyHistogram?
   /// The number of all calls; nil if the messages are read as calls are made.
@@ -62,9 +65,17 @@ package final class BatchCalls: Steps {
   /// Whether invalid data ended the batch.
   private var isDataInvalid = false
 
-  package init(_ plan: CallPlan, _ batch: BatchPlan, clients: ClientSource) throws {
+  /// Creates the calls.
+  ///
+  /// - Parameters:
+  ///   - plan: The calls.
+  ///   - batch: How they are made.
+  ///   - count: The number of calls before the first one.
+  package init(_ plan: CallPlan, _ batch: BatchPlan, after count: Int = 0, clients: ClientSource) throws {
     self.plan = plan
     self.batch = batch
+    self.count = count
+    first = count
     let client = try clients.client()
     client.loop.sendsTogether = batch.jobs > 1
     engine = Engine(Schedule(jobs: batch.jobs), client, clients.console)
@@ -100,7 +111,7 @@ package final class BatchCalls: Steps {
     }
     if isInterrupted { throw tally.interruption }
     let end = isDataInvalid ? "; the batch ended at call \(count), whose data is invalid" : ""
-    if let summary = tally.summary(of: count, end: end) { console.error.report(summary) }
+    if let summary = tally.summary(of: count - first, end: end) { console.error.report(summary) }
     if let status { throw Failure(reported: status) }
   }
 

@@ -17,13 +17,19 @@ package final class SingleCall: Steps {
   private let feeder: RequestFeeder
   private var hasStarted = false
 
-  package init(_ plan: CallPlan, clients: ClientSource) throws {
+  /// Creates the call.
+  ///
+  /// - Parameters:
+  ///   - plan: The call.
+  ///   - number: Its number if it is made several times; otherwise nil.
+  package init(_ plan: CallPlan, number: Int? = nil, clients: ClientSource) throws {
     self.plan = plan
     let console = clients.console
     let client = try clients.client()
     engine = Engine(Schedule(count: 1), client, console)
     lookup = NameLookup(plan, client: client)
-    printer = CallPrinter(plan, lookup: lookup, output: CallOutput(console.output, isDirect: true))
+    printer = CallPrinter(
+      plan, lookup: lookup, output: CallOutput(console.output, isDirect: true), index: number)
     call = try client.makeCall(
       plan.request(
         log: console.log(showingDebug: plan.settings.output.verbosity > 1), onFinding: printer.findings.sink,

@@ -36,9 +36,7 @@ struct CallCommand {
     guard let output = arguments.last(.output), let path = output.text, path != "-" else {
       return try run(plan, clients)
     }
-    let isWhole =
-      !plan.method.serverStreaming && plan.batch == nil && repetition == nil
-      && plan.settings.output.format != .events
+    let isWhole = !plan.isSequence && plan.settings.output.format != .events
     let option = output.origin.place.map { "\($0): -o" } ?? "-o"
     let file = try ResponseFile(
       redirecting: console.output, to: path, isWhole: isWhole,
@@ -60,11 +58,15 @@ struct CallCommand {
         .usage, "--repeat", "standard input can be read once", hint: "write the data to a file: -d @FILE")
     }
     try plan.withChain(clients) { client in
-      let calls = { (_: Int) in
+      // Calls are numbered over all times.
+      var count = 0
+      let calls = { (number: Int) in
         if let batch = plan.batch {
-          try BatchCalls(plan, batch, clients: clients).run()
+          let calls = try BatchCalls(plan, batch, after: count, clients: clients)
+          defer { count = calls.count }
+          try calls.run()
         } else {
-          try SingleCall(plan, clients: clients).run()
+          try SingleCall(plan, number: repetition.map { _ in number }, clients: clients).run()
         }
       }
       try repetition?.run(client, clients.console, calls) ?? calls(1)

@@ -91,6 +91,10 @@ struct MessageWriterTests {
     let messages = [#"{"id":"a"}"#, "{}"]
     #expect(try print(messages, "Watch", ["--format", "text"]) == "id: \"a\"\n\n")
     #expect(try print(messages, "Watch", ["--format", "binary"]) == "\u{3}\n\u{1}a\u{0}")
+    for option in [["--repeat", "2"], ["--every", "1s"]] {
+      #expect(try print(messages, "Place", ["--format", "text"] + option) == "id: \"a\"\n\n")
+      #expect(try print(messages, "Place", ["--format", "binary"] + option) == "\u{3}\n\u{1}a\u{0}")
+    }
   }
 
   @Test func reportsFieldMissingFromResponse() {

@@ -20,6 +20,8 @@ package final class CallPlan {
   /// The messages of `-d`. A session sends its own.
   package internal(set) var sources: [RequestSource] = []
   package let batch: BatchPlan?
+  /// Whether the output may have several messages.
+  package let isSequence: Bool
   /// The field to print of each response; nil to print whole responses.
   package let filter: FieldFilter?
   /// The server as a source of types that the schema lacks; nil if reflection is off.
@@ -55,6 +57,8 @@ package final class CallPlan {
     if batch != nil { connection.diagnosisTime = .zero }
     connection.closesWhenGivenUp = idles
     (self.connection, self.batch, self.settings) = (connection, batch, settings)
+    let isRepeated = options.command == .call && options.last(of: [.repeats, .every]) != nil
+    isSequence = method.serverStreaming || batch != nil || isRepeated
     filter = try Self.filter(settings.filter, found, reflection)
     if settings.wire.usesGET { try Self.checkGET(settings.protocolName, method) }
   }

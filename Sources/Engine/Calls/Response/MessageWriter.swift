@@ -44,7 +44,7 @@ package final class MessageWriter {
     format = settings.format
     filter = plan.filter
     unknownFields = settings.unknownFields
-    isSequence = plan.method.serverStreaming || plan.batch != nil
+    isSequence = plan.isSequence
     var encoding = settings.jsonEncoding
     encoding.pretty = settings.format == .pretty && plan.filter == nil
     transcoder = JSONTranscoder(plan.method.output, encoding: encoding)

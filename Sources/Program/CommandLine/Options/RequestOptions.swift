@@ -198,7 +198,8 @@ extension OptionTable {
       "Make the call, all calls of --each, or run the file or the suites, this many times.",
       "One that fails is reported, and the next one follows unless --fail-early is given; the exit code is that of the first "
         + "that failed. Templates have new values each time, and a file begins each time with the settings of the command line. The "
-        + "suites have one report, in which the name of a test has the number of the run.",
+        + "suites have one report, in which the name of a test has the number of the run. Events and errors of calls have the number of the "
+        + "call among all.",
       example: "rpcurl --repeat 10 --timing -o /dev/null https://demo.example demo.v1.Demo/Hello",
       trust: .effects),
     Option(
