@@ -3,14 +3,19 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import grpc
 import manual
 import pexpect
 import pyte
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from harness import RPCURL, build_plugin, write
 from test_session_schema import ChangingServer
 
@@ -95,6 +100,30 @@ def test_suite_that_passes(suite):
 def test_what_interceptors_print_after_the_last_call_is_in_the_report(suite):
     result, _, events = suite('use metrics\ntest a\ncall Hello {"name":"Ada"}\n')
     assert result.code == 0 and re.search(r"^METHOD .*\ndemo.v1.Demo/Hello +ok +1 ", events[-2]["output"]), events[-2]
+
+
+def test_report_that_an_interceptor_cannot_complete_is_an_error_of_the_file(rpcurl, tmp_path):
+    """Its directory is removed during the call."""
+    reports = tmp_path / "reports"
+    reports.mkdir()
+
+    class Health(health.HealthServicer):
+        def Check(self, request, context):
+            shutil.rmtree(reports)
+            return super().Check(request, context)
+
+    server = grpc.server(ThreadPoolExecutor(1))
+    health_pb2_grpc.add_HealthServicer_to_server(Health(), server)
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    use = f"use log,format=har,file={reports}/a.har"
+    path = write(tmp_path / "a.rpcurl", f"target http://{address}\n{use}\ntest a\ncall grpc.health.v1.Health/Check {{}}\n")
+    schema = FileDescriptorSet()
+    health_pb2.DESCRIPTOR.CopyToProto(schema.file.add())
+    (tmp_path / "health.binpb").write_bytes(schema.SerializeToString())
+    result = rpcurl("test", "--descriptor-set", tmp_path / "health.binpb", path).exits(4)
+    assert f"log: cannot write {reports}/a.har: No such file" in result.out and "a report of an interceptor is incomplete" in result.out
+    server.stop(None).wait()
 
 
 def test_random_order_is_repeated_by_its_seed(suite):
