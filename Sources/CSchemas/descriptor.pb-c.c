@@ -1406,8 +1406,8 @@ static const ProtobufCFieldDescriptor rpcurl__schemas__field_descriptor_proto__f
     "default_value",
     7,
     PROTOBUF_C_LABEL_OPTIONAL,
-    PROTOBUF_C_TYPE_STRING,
-    0,   /* quantifier_offset */
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Rpcurl__Schemas__FieldDescriptorProto, has_default_value),
     offsetof(Rpcurl__Schemas__FieldDescriptorProto, default_value),
     NULL,
     NULL,

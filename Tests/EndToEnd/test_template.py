@@ -136,3 +136,8 @@ def test_service_is_an_error(schema):
     result = schema("template", "demo.v1.Demo")
     assert (result.code, result.out_bytes) == (3, b"")
     assert result.err == "rpcurl: demo.v1.Demo: this is a service\nhint: name a method, or a message\n"
+
+
+def test_default_with_a_nul_byte(rpcurl, tmp_path):
+    (tmp_path / "a.proto").write_text('syntax = "proto2"; message M { optional string a = 1 [default = "de\\000f"]; }')
+    assert rpcurl("template", "--proto", tmp_path / "a.proto", "M").exits(0).json() == {"a": "de\0f"}

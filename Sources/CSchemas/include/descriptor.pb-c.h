@@ -209,7 +209,11 @@ struct  Rpcurl__Schemas__FieldDescriptorProto
   Rpcurl__Schemas__FieldDescriptorProto__Type type;
   char *type_name;
   char *extendee;
-  char *default_value;
+  /*
+   * A string, which may contain NUL: protobuf-c would end it there.
+   */
+  protobuf_c_boolean has_default_value;
+  ProtobufCBinaryData default_value;
   protobuf_c_boolean has_oneof_index;
   int32_t oneof_index;
   char *json_name;
@@ -219,7 +223,7 @@ struct  Rpcurl__Schemas__FieldDescriptorProto
 };
 #define RPCURL__SCHEMAS__FIELD_DESCRIPTOR_PROTO__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&rpcurl__schemas__field_descriptor_proto__descriptor) \
-    , NULL, 0, 0, 0, RPCURL__SCHEMAS__FIELD_DESCRIPTOR_PROTO__LABEL__LABEL_OPTIONAL, 0, RPCURL__SCHEMAS__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_DOUBLE, NULL, NULL, NULL, 0, 0, NULL, NULL, 0, 0 }
+    , NULL, 0, 0, 0, RPCURL__SCHEMAS__FIELD_DESCRIPTOR_PROTO__LABEL__LABEL_OPTIONAL, 0, RPCURL__SCHEMAS__FIELD_DESCRIPTOR_PROTO__TYPE__TYPE_DOUBLE, NULL, NULL, 0, {0,NULL}, 0, 0, NULL, NULL, 0, 0 }
 
 
 struct  Rpcurl__Schemas__OneofDescriptorProto

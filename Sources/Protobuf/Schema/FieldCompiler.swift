@@ -45,7 +45,7 @@ struct FieldCompiler<Resolver: TypeResolver> {
         ?? (proto.json_name == nil ? JSONName.camelCase(name) : text(proto.json_name)),
       number: number, kind: kind, traits: traits, oneofIndex: oneof,
       messageType: messageType, enumType: enumType, mapKey: mapKey, mapValue: mapValue,
-      defaultText: proto.default_value == nil ? nil : text(proto.default_value),
+      defaultText: proto.has_default_value == 0 ? nil : text(proto.default_value),
       options: SerializedOptions(proto.options, "FieldOptions"), slot: slot)
   }
 

@@ -188,6 +188,11 @@ func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String {
   return String(cString: pointer)
 }
 
+/// Bytes of protobuf-c as text; invalid UTF-8 is replaced.
+func text(_ bytes: ProtobufCBinaryData) -> String {
+  String(decoding: UnsafeBufferPointer(start: bytes.data, count: bytes.len), as: UTF8.self)
+}
+
 /// The strings of a repeated field of protobuf-c.
 func texts(_ start: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ count: Int) -> [String] {
   each(start, count).map { text($0) }
