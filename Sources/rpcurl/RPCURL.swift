@@ -103,7 +103,9 @@ enum RPCURL {
       guard invocation.errors.isEmpty else { throw Failure(invocation.errors[0], of: invocation.command) }
       throw error
     }
-    if let error = invocation.errors.first { throw Failure(error, of: invocation.command) }
+    if let error = invocation.errors.first {
+      throw Failure(error.afterTarget(of: invocation), of: invocation.command)
+    }
     report(invocation, on: console.error)
   }
 

@@ -30,9 +30,17 @@ package struct SuiteLoad {
   ///
   /// - Throws: `Failure` if it is not a suite, if no test runs, or if an option is one of calls of a method.
   init?(_ invocation: Invocation) throws(Failure) {
-    guard invocation.positionals.count == 1, let path = invocation.positionals.first?.text,
+    let positionals = invocation.positionals.map(\.text)
+    guard positionals.count == 1, let path = positionals.first,
       !path.contains("://"), FileContents.isRegularFile(path) || Self.isPath(path)
-    else { return nil }
+    else {
+      guard let path = positionals.first(where: { $0.hasSuffix(SuiteFiles.suffix) && Self.isPath($0) }) else {
+        return nil
+      }
+      throw Failure(
+        .usage, path, "a suite is the only argument of a load",
+        hint: "write rpcurl load \(path); a line of the suite, target URL, or RPCURL_TARGET names the server")
+    }
     self.path = path
     let typed = invocation.arguments.filter { argument in
       guard case .typed = argument.origin else { return false }
@@ -73,7 +81,7 @@ package struct SuiteLoad {
 
   /// Whether an argument can only be the path of a suite, also of one that does not exist.
   private static func isPath(_ text: String) -> Bool {
-    text.hasSuffix(".rpcurl") || ["./", "../"].contains(where: text.hasPrefix)
+    text.hasSuffix(SuiteFiles.suffix) || ["./", "../"].contains(where: text.hasPrefix)
   }
 
   /// The command of a load, without secrets. Its options are those of all processes.

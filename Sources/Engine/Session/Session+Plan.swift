@@ -132,9 +132,7 @@ extension Session {
   func missingTarget(inScript: Bool) -> Failure {
     Failure(
       .usage, "missing target", "the session has no server",
-      hint: inScript
-        ? "name it on the command line: rpcurl run TARGET FILE; or begin with a line: target URL"
-        : "target URL")
+      hint: inScript ? "begin the file with a line: target URL; or set RPCURL_TARGET=URL" : "target URL")
   }
 
   /// The name of a method as typed: `Method` or `pkg.Service/Method`.

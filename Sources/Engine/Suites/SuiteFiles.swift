@@ -18,6 +18,11 @@ package enum SuiteFiles {
     for argument in arguments {
       guard DirectoryPath.isDirectory(argument) else {
         guard argument == "-" || access(argument, R_OK) == 0 else {
+          guard !Target.isServer(argument) else {
+            throw Failure(
+              .usage, argument, "a server where a file belongs",
+              hint: "begin the suite with a line: target \(Target.shown(argument)); or set RPCURL_TARGET")
+          }
           throw Failure(.usage, argument, FileContents.lastError(), hint: "rpcurl test FILE|DIR…")
         }
         files.append(argument)

@@ -35,6 +35,14 @@ package struct ParseError: Error, Equatable, Sendable {
     self.init(.missingArgument(name), nil)
   }
 
+  /// The error with the configuration: if that names the target, a method is missing.
+  package func afterTarget(of invocation: Invocation) -> ParseError {
+    guard case .missingArgument(let name) = reason, invocation.configuredTarget != nil,
+      [.call, .load].contains(invocation.command)
+    else { return self }
+    return ParseError(missing: name.replacing("TARGET", with: "METHOD"))
+  }
+
   /// What is wrong, for the first part of a message.
   package var what: String {
     switch reason {

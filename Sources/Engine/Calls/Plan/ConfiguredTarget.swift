@@ -33,6 +33,7 @@ package enum ConfiguredTarget {
     if isUsed(by: invocation), let target = invocation.configuredTarget {
       return (target, invocation.positionals)
     }
+    try Target.check(orderOf: invocation.positionals.map(\.text), of: invocation.command)
     guard let first = invocation.positionals.first else {
       throw Failure(ParseError(missing: "TARGET"), of: invocation.command)
     }

@@ -141,7 +141,7 @@ package struct Target: Equatable {
   /// Throws if the arguments `TARGET NAME` of a command are in the other order.
   static func check(orderOf arguments: [String], of command: CommandID) throws(Failure) {
     guard let name = arguments.first, !isServer(name),
-      let target = arguments.dropFirst().first(where: { $0.contains("://") || isSocket($0) })
+      let target = arguments.dropFirst().first(where: isServer)
     else { return }
     throw Failure(
       .usage, name, "a name where the target belongs",
