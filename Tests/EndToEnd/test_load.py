@@ -190,6 +190,15 @@ def test_calls_that_cannot_start_are_errors(load, address):
     assert report["latency_ms"]["max"] > 800
 
 
+def test_stages_have_the_calls_that_did_not_start(load, address):
+    report = load(
+        address, DELAY, "--rate", 0, "--jobs", 1, "--stages", "0s:5,200ms:5,0s:50,200ms:50,0s:100,200ms:100",
+        data='{"milliseconds":100}').report  # fmt: skip
+    for key in ("calls", "errors", "not_started"):
+        assert sum(stage[key] for stage in report["stages"]) == report[key] > 0
+    assert report["stages"][-1]["not_started"] == 20
+
+
 # What is measured
 
 

@@ -72,6 +72,8 @@ final class LoadMeasurement {
     report.stages = stages.map { stage in
       var part = LoadReport.Part(name: stage.name, statistics: stage.statistics)
       part.start = stage.start - shape.leadTime
+      let missed = [stage.start, stage.end].map { engine.schedule.missed(at: min($0, engine.end)) }
+      part.missed = missed[1] - missed[0]
       return part
     }
     return LoadResult(report: report, problem: problem)

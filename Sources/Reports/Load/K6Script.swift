@@ -300,8 +300,14 @@ package struct K6Script {
     case .rate: return ("iterations{scenario:load}", "rate\(sign)\(Decimal.short(threshold.limit))")
     // k6 counts the checks that pass, and those that fail.
     case .errorShare:
-      let opposite = "\(sign.hasPrefix("<") ? ">" : "<")\(sign.dropFirst())"
-      return ("checks{scenario:load}", "rate\(opposite)\(Decimal.short(1 - threshold.limit))")
+      // An equality is its own opposite.
+      let opposite =
+        switch sign.first {
+        case "<": ">\(sign.dropFirst())"
+        case ">": "<\(sign.dropFirst())"
+        default: sign
+        }
+      return ("checks{scenario:load}", "rate\(opposite)\(Decimal.short((100 - threshold.limit) / 100))")
     case .errors: return ("failed_calls{scenario:load}", "count\(sign)\(Decimal.short(threshold.limit))")
     }
   }

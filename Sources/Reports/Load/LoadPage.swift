@@ -79,9 +79,13 @@ package struct LoadPage {
         "\(Decimal.text(report.rate, 1))/s",
       ],
       ["errors", "\(report.errors)", Decimal.percent(report.errorShare)],
-      ["sent", "\(statistics.sentMessages) messages", Decimal.size(statistics.sentBytes)],
-      ["received", "\(statistics.receivedMessages) messages", Decimal.size(statistics.receivedBytes)],
     ]
+    if report.tests.isEmpty {
+      rows += [
+        ["sent", "\(statistics.sentMessages) messages", Decimal.size(statistics.sentBytes)],
+        ["received", "\(statistics.receivedMessages) messages", Decimal.size(statistics.receivedBytes)],
+      ]
+    }
     if report.missed > 0 { rows.append(["not started", "\(report.missed)", ""]) }
     return rows + statistics.groups.map { [$0.outcome.name, "\($0.calls)", $0.reason] }
   }

@@ -20,7 +20,7 @@ extension LoadReport {
     if let connections { object.add("connections", connections) }
     object.add("interrupted", raw: "\(isInterrupted)")
     object.add("seconds", raw: Decimal.seconds(elapsed))
-    for (name, value) in counts { object.add(name, value) }
+    for case (let name, let value?) in counts { object.add(name, value) }
     object.add("error_share", raw: Decimal.text(errorShare, 6))
     object.add("rate", raw: Decimal.text(rate, 3))
     object.add("latency_ms", raw: statistics.latencies.total == 0 ? "null" : latencyObject)
@@ -44,13 +44,14 @@ extension LoadReport {
     [("time", run.time), ("version", run.version), ("command", run.command), ("load", load)]
   }
 
-  /// The numbers of calls, messages and bytes, by name.
-  private var counts: [(String, Int)] {
-    [
-      ("calls", statistics.calls), ("errors", errors), ("not_started", missed),
+  /// The numbers of calls, messages and bytes, by name. The messages of a suite are not counted.
+  private var counts: [(String, Int?)] {
+    let traffic = [
       ("sent_messages", statistics.sentMessages), ("received_messages", statistics.receivedMessages),
       ("sent_bytes", statistics.sentBytes), ("received_bytes", statistics.receivedBytes),
     ]
+    return [("calls", statistics.calls), ("errors", errors), ("not_started", missed)]
+      + traffic.map { ($0, tests.isEmpty ? $1 : nil) }
   }
 
   private var latencyObject: String {
@@ -75,7 +76,8 @@ extension LoadReport {
     object.add("name", part.name)
     if let start = part.start { object.add("start_seconds", raw: Decimal.seconds(start)) }
     object.add("calls", part.statistics.calls)
-    object.add("errors", part.statistics.errors)
+    object.add("errors", part.errors)
+    if part.start != nil { object.add("not_started", part.missed) }
     for percentile in latencies.total == 0 ? [] : percentiles {
       object.add(
         "p\(Decimal.short(percentile))_ms", raw: Decimal.milliseconds(latencies.quantile(percentile)))
@@ -102,11 +104,12 @@ extension LoadReport {
   /// The report as comma-separated values (RFC 4180): a line of names, and a line of values.
   package func csv() -> String {
     var columns = [("target", target), ("method", method), ("seconds", Decimal.seconds(elapsed))]
-    columns += counts.map { ($0, "\($1)") }
+    columns += counts.map { ($0, $1.map { "\($0)" } ?? "") }
     columns.append(("rate", Decimal.text(rate, 3)))
     let hasLatencies = statistics.latencies.total > 0
     columns += latencies.map { ("\($0)_ms", hasLatencies ? Decimal.milliseconds($1) : "") }
-    columns += facts + run.tags.map { ("tag.\($0.name)", $0.value) }
+    columns += facts + [("interrupted", "\(isInterrupted)")]
+    columns += run.tags.map { ("tag.\($0.name)", $0.value) }
     let names = columns.map(\.0).joined(separator: ",")
     return "\(names)\r\n\(columns.map { Self.field($0.1) }.joined(separator: ","))\r\n"
   }

@@ -56,7 +56,8 @@ extension LoadReport {
     let quantile = { Decimal.milliseconds(latencies.quantile($0)) }
     let times = latencies.total == 0 ? [] : ["p50 \(quantile(50)) ms", "p99 \(quantile(99)) ms"]
     let start = part.start.map { ["from \(Decimal.short($0 / .seconds(1))) s"] } ?? []
-    return [escape(part.name)] + start + ["\(statistics.calls)", "\(statistics.errors) failed"] + times
+    let failed = "\(statistics.errors) failed" + (part.missed > 0 ? ", \(part.missed) not started" : "")
+    return [escape(part.name)] + start + ["\(statistics.calls)", failed] + times
   }
 
   private func traffic(_ messages: Int, _ bytes: Int) -> String {

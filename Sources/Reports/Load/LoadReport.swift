@@ -52,6 +52,11 @@ package struct LoadReport {
     package let statistics: LoadStatistics
     /// When a stage began, as time since the start of the measured part; nil for other parts.
     package var start: Duration?
+    /// The number of calls that were due in a stage and did not start; 0 for other parts.
+    package var missed = 0
+
+    /// The number of calls that failed, or did not start.
+    var errors: Int { statistics.errors + missed }
 
     /// Makes a part.
     package init(name: String, statistics: LoadStatistics) {

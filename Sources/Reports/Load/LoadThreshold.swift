@@ -9,7 +9,7 @@ package struct LoadThreshold: Equatable, Sendable {
     /// A latency: least, mean, greatest, or that of a percentile.
     case least, mean, most
     case percentile(Double)
-    /// The number of calls that failed, and its fraction of all calls.
+    /// The number of calls that failed, and its percentage of all calls.
     case errors, errorShare
     /// The number of calls that ended in a second.
     case rate
@@ -19,7 +19,7 @@ package struct LoadThreshold: Equatable, Sendable {
   package let text: String
   let metric: Metric
   let comparison: Comparison
-  /// The limit: a latency in nanoseconds, a number of errors or calls, or a fraction.
+  /// The limit: a latency in nanoseconds, a number of errors or calls, or a percentage.
   let limit: Double
 
   /// Parses conditions with commas between them.
@@ -55,7 +55,7 @@ package struct LoadThreshold: Equatable, Sendable {
           name == "rate" ? "the rate is a number" : "errors are a number, or a percentage with %")
       }
       metric = name == "rate" ? .rate : isShare ? .errorShare : .errors
-      limit = isShare ? number / 100 : number
+      limit = number
     default:
       guard let latency = Self.latency(name) else {
         throw LanguageError(
@@ -93,14 +93,17 @@ package struct LoadThreshold: Equatable, Sendable {
   /// Compares what was measured. No condition holds if no call was due, and none on a latency if no call ended.
   func evaluate(_ report: LoadReport) -> Result {
     let latencies = report.statistics.latencies
-    guard report.statistics.calls + report.missed > 0 else {
+    let calls = report.statistics.calls + report.missed
+    guard calls > 0 else {
       return Result(condition: text, measured: "no call was measured", holds: false)
     }
     let value: Double
     let measured: String
     switch metric {
     case .errors: (value, measured) = (Double(report.errors), "\(report.errors)")
-    case .errorShare: (value, measured) = (report.errorShare, Decimal.percent(report.errorShare))
+    case .errorShare:
+      // Rounded once, as the limit is: 7 of 125 are 5.6 %.
+      (value, measured) = (Double(report.errors) * 100 / Double(calls), Decimal.percent(report.errorShare))
     case .rate: (value, measured) = (report.rate, "\(Decimal.text(report.rate, 1))/s")
     case .least, .mean, .most, .percentile:
       guard latencies.total > 0 else {

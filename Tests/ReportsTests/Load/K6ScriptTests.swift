@@ -32,6 +32,13 @@ struct K6ScriptTests {
     #expect(text.contains("  {\"name\":\"Ada\"},\n  {},\n];"))
   }
 
+  @Test(arguments: [("<", ">"), ("<=", ">="), (">", "<"), (">=", "<="), ("==", "=="), ("!=", "!=")])
+  func limitsOfErrorsAreLimitsOfChecksThatPass(comparison: String, opposite: String) throws {
+    let text = try script(
+      LoadShape(.closed, at: 1, duration: .seconds(1)), thresholds: "errors\(comparison)5%")
+    #expect(text.contains("'checks{scenario:load}': ['rate\(opposite)0.95'],"))
+  }
+
   @Test func fractionsOfARateHaveALongerUnit() throws {
     let text = try script(LoadShape(.open(jobs: 5), at: 0.5, duration: nil, requests: 10))
     #expect(

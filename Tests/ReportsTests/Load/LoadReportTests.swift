@@ -68,6 +68,28 @@ struct LoadReportTests {
     #expect(text.hasSuffix("\n"))
   }
 
+  @Test func stagesHaveTheCallsThatDidNotStart() {
+    var report = LoadThresholdTests.report(missed: 3)
+    var part = LoadReport.Part(name: "1s:9", statistics: LoadStatistics(from: .zero))
+    (part.start, part.missed) = (.zero, 3)
+    report.stages = [part]
+    #expect(report.text([]).contains("\n  1s:9  from 0 s  0  0 failed, 3 not started\n"))
+    #expect(
+      String(decoding: report.json([]), as: UTF8.self)
+        .contains(#"{"name":"1s:9","start_seconds":0.000,"calls":0,"errors":3,"not_started":3}"#))
+  }
+
+  @Test func messagesOfASuiteAreNotCounted() {
+    var report = LoadThresholdTests.report()
+    report.tests = [LoadReport.Part(name: "a", statistics: report.statistics)]
+    #expect(report.csv().contains("\r\nhttp://localhost:50051,demo.v1.Demo/Hello,10.000,1000,5,0,,,,,"))
+    for text in [
+      report.text([]), String(decoding: report.json([]), as: UTF8.self), LoadPage(report, []).html,
+    ] {
+      #expect(!text.contains("sent"))
+    }
+  }
+
   @Test func csvHasNamesAndValues() {
     let lines = LoadThresholdTests.report().csv().split(separator: "\r\n")
     #expect(lines.count == 2)
@@ -77,7 +99,8 @@ struct LoadReportTests {
     #expect(
       lines[1].hasSuffix(
         "1000.000,2026-11-29T10:00:00Z,rpcurl 0.1.0,\"# a\nrpcurl load -d '{\"\"a\"\":\"\"<b>\"\"}' x y\","
-          + "\"open loop, 100 calls/s, at most 1000 at a time, 1 connection\",main,a\u{1B}b"), "\(lines[1])")
+          + "\"open loop, 100 calls/s, at most 1000 at a time, 1 connection\",false,main,a\u{1B}b"),
+      "\(lines[1])")
   }
 
   @Test func pageIsSelfContained() throws {

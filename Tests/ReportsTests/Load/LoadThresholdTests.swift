@@ -44,6 +44,12 @@ struct LoadThresholdTests {
     #expect(results.map(\.holds) == [holds], "\(results.map(\.measured))")
   }
 
+  @Test(arguments: [("<=", true), ("==", true), (">=", true), ("<", false), ("!=", false), (">", false)])
+  func comparesAShareAtItsLimit(comparison: String, holds: Bool) throws {
+    let report = Self.report(errors: 7, calls: 125)
+    #expect(report.results(of: try LoadThreshold.list("errors\(comparison)5.6%")).map(\.holds) == [holds])
+  }
+
   @Test func listHasAllConditions() throws {
     let list = try LoadThreshold.list("p99<50ms,errors<0.1%,rate>190")
     #expect(list.map(\.text) == ["p99<50ms", "errors<0.1%", "rate>190"])
