@@ -44,12 +44,21 @@ package struct ComparisonRules: Sendable, Equatable {
   package let selections: [Selection]
   /// The selection of each file of a module.
   package let selectionsOfFiles: [String: Int]
+  /// The selections of the files in each folder.
+  private let selectionsOfFolders: [Substring: Set<Int>]
 
   /// Makes rules.
   package init(named name: String, _ selections: [Selection], ofFiles files: [String: Int] = [:]) {
     self.name = name
     self.selections = selections
     selectionsOfFiles = files
+    selectionsOfFolders = files.reduce(into: [:]) {
+      $0[Self.folder(of: $1.key), default: []].insert($1.value)
+    }
+  }
+
+  private static func folder(of file: String) -> Substring {
+    file[..<(file.lastIndex(of: Character("/")) ?? file.startIndex)]
   }
 
   /// The rules that any module applies.
@@ -91,10 +100,11 @@ package struct ComparisonRules: Sendable, Equatable {
 
   private func decision(_ finding: SchemaFinding) -> Decision {
     if let index = selectionsOfFiles[finding.file] { return Self.decision(finding, selections[index]) }
-    // No module has a removed file: what any of them ignores is ignored.
-    let decisions = selections.map { Self.decision(finding, $0) }
-    return decisions.first { if case .ignored = $0 { true } else { false } }
-      ?? (decisions.contains(.reported) ? .reported : .notApplied)
+    // No module has a removed file: any with files of its folder may have had it, and each of them must ignore what is ignored.
+    let modules = selectionsOfFolders[Self.folder(of: finding.file)] ?? Set(selections.indices)
+    let decisions = modules.sorted().map { Self.decision(finding, selections[$0]) }
+    guard !decisions.contains(.reported) else { return .reported }
+    return decisions.first { $0 != .notApplied } ?? .notApplied
   }
 
   private static func decision(_ finding: SchemaFinding, _ selection: Selection) -> Decision {

@@ -86,11 +86,22 @@ struct ComparisonRulesTests {
       [.init(rules: [.fieldSameType]), .init(rules: [.fieldWireJSONCompatibleType], ignoresUnstable: true)],
       ofFiles: ["a/one.proto": 0])
     #expect(rules.rules == [.fieldSameType, .fieldWireJSONCompatibleType])
-    // No module has the other file: what one of them ignores is ignored, and what one of them reports is reported.
+    // No module has the other file: only what none of them reports is ignored.
     let result = rules.result(of: try findings())
     #expect(Set(result.findings.map(\.symbol)) == ["p.v1.M.a", "p.v1.N.a", "q.v1beta1.O.a"])
     #expect(result.findings.allSatisfy { $0.rule == .fieldSameType })
     #expect(result.ignored == 1)
+  }
+
+  @Test func anExceptionOfOneModuleHidesNoRemovedFileOfAnother() throws {
+    let ignoring = ComparisonRules.Selection(rules: [.fieldSameType], exceptions: [exception(in: "proto")])
+    let selections = [ComparisonRules.Selection(rules: [.fieldSameType]), ignoring]
+    let all = ComparisonRules(named: "", selections).result(of: try findings())
+    #expect(all.findings.count == 3 && all.ignored == 0)
+    // A file in the folder of a module's files was one of them.
+    let rules = ComparisonRules(named: "", selections, ofFiles: ["a/x.proto": 1, "a/b/x.proto": 0])
+    let result = rules.result(of: try findings())
+    #expect(result.findings.map(\.symbol) == ["q.v1beta1.O.a"] && result.ignored == 2)
   }
 
   @Test func countsTheUsesOfEachException() throws {
