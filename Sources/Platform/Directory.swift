@@ -60,13 +60,16 @@ package enum Directory {
     /// U+FFFD replaces what is not UTF-8.
     package let name: String
     package let isUTF8: Bool
-    /// Whether it is a directory. True also where only lstat(2) shows the type.
+    /// Whether it is a directory, or a symbolic link. True also where only lstat(2) shows the type.
     package let mayBeDirectory: Bool
+    /// Whether it is a symbolic link. False where only lstat(2) shows the type.
+    package let isLink: Bool
 
-    package init(name: String, isUTF8: Bool = true, mayBeDirectory: Bool) {
+    package init(name: String, isUTF8: Bool = true, mayBeDirectory: Bool, isLink: Bool = false) {
       self.name = name
       self.isUTF8 = isUTF8
       self.mayBeDirectory = mayBeDirectory
+      self.isLink = isLink
     }
   }
 
@@ -92,8 +95,10 @@ package enum Directory {
       let valid = String(validatingCString: bytes)
       let name = valid ?? String(cString: bytes)
       guard name != ".", name != ".." else { continue }
-      let mayBeDirectory = [UInt8(DT_DIR), UInt8(DT_UNKNOWN)].contains(entry.pointee.d_type)
-      entries.append(Entry(name: name, isUTF8: valid != nil, mayBeDirectory: mayBeDirectory))
+      let type = Int(entry.pointee.d_type)
+      let isLink = type == Int(DT_LNK)
+      let mayBeDirectory = isLink || type == Int(DT_DIR) || type == Int(DT_UNKNOWN)
+      entries.append(Entry(name: name, isUTF8: valid != nil, mayBeDirectory: mayBeDirectory, isLink: isLink))
     }
     return entries
   }

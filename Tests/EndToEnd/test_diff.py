@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -200,6 +201,44 @@ def test_errors_of_revisions(rpcurl, repository, words, code, error):
     assert rpcurl("diff", *words).exits(code, "").err.startswith(error)
 
 
+def test_a_revision_is_never_the_working_tree(rpcurl, repository, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(repository)
+    for path in (link / "protos", link / "protos" / "shop" / ".." / "shop", f"../{repository.name}/protos"):
+        assert "[was git:v1:protos/" in rpcurl("diff", "--against", "git:v1", path).exits(8, err="").out
+    # A directory for imports that a link leads to is that of the revision, too.
+    assert rpcurl("diff", "-I", link / "protos", "--against", "git:v1", "protos").exits(8, err="").out
+    other = tmp_path / "other"
+    shutil.copytree(repository / "protos", other)
+    rpcurl("diff", "--against", "git:v1", other).fails(3, f"git:v1: {other} is in no git repository")
+    rpcurl("diff", "git:v1:../other", "protos").fails(3, f"git:v1:../other: {repository.parent}/other is outside of the repository {repository}")
+
+
+def test_a_schema_in_another_repository_has_the_revision_of_that(rpcurl, repository, tmp_path):
+    other = tmp_path / "other"
+    shutil.copytree(repository, other)
+    subprocess.run(["git", "-C", repository, "tag", "-d", "v1"], check=True, capture_output=True)
+    assert "[was " in rpcurl("diff", "--against", "git:v1", other / "protos").exits(8, err="").out
+
+
+def test_links_and_submodules_of_a_revision(rpcurl, repository):
+    def git(*words):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@test.invalid", *words], cwd=repository, check=True, capture_output=True)
+
+    source, links = repository / "protos" / "shop" / "v1" / "shop.proto", repository / "links"
+    source.write_text(OLD)
+    links.mkdir()
+    (links / "shop").symlink_to("../protos/shop")
+    git("init", "-q", "links/sub")
+    git("-C", "links/sub", "commit", "-q", "--allow-empty", "-m", "sub")
+    git("add", ".")
+    git("commit", "-q", "-m", "links")
+    source.write_text(NEW)
+    warning = "rpcurl: git:main:links/sub: warning: not read: a submodule, or a symbolic link to nothing in the revision\n"
+    result = rpcurl("diff", "--against", "git:main", "links").exits(8, err=warning)
+    assert result.out.startswith("links/shop/v1/shop.proto:5:3: message shop.v1.Item: field 2")
+
+
 def test_a_revision_without_a_repository_or_git(rpcurl, repository, tmp_path):
     rpcurl("diff", "git:main", "protos", env={"PATH": str(tmp_path)}).fails(3, "git:main: git is not installed", "hint: install git")
     (repository / ".git").rename(tmp_path / "git")
@@ -332,6 +371,19 @@ def test_exceptions_of_a_buf_yaml(rpcurl, packages):
         rpcurl("export", "--proto", f"{version}/proto", "-o", f"{version}.binpb").exits(0)
     assert rpcurl("diff", "old.binpb", "new.binpb").exits(8).out.endswith("(PACKAGE), 1 addition\n")
     assert rpcurl("diff", "--rules-from", "new/buf.yaml", "old.binpb", "new.binpb").exits(8).out.endswith(", 2 ignored\n")
+
+
+def test_a_removed_file_is_not_hidden_by_another_module(rpcurl):
+    lines = ["version: v2", "modules:", "  - path: a", "    breaking: {use: [FILE]}", "  - path: b", "    breaking: {use: [FILE], ignore: [b]}"]
+    for name in ("old/a/x", "old/a/gone", "old/b/y", "new/a/x", "new/b/y"):
+        path = rpcurl.home / f"{name}.proto"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f'syntax = "proto3"; package {path.parent.name}; message {path.stem.upper()} {{}}')
+    for version in ("old", "new"):
+        (rpcurl.home / version / "buf.yaml").write_text("\n".join(lines))
+    rpcurl("export", "--proto", "old", "-o", "old.binpb").exits(0)
+    for old in ("old", "old.binpb"):
+        assert "file gone.proto was removed (FILE_NO_DELETE)" in rpcurl("diff", old, "new").exits(8, err="").out
 
 
 def test_what_ignores_nothing_is_reported(rpcurl, packages):

@@ -1,5 +1,6 @@
 """`--proto` and `-I`: the schema from .proto files."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -33,6 +34,28 @@ def test_every_command(rpcurl, grpc_server):
     words = ["--type", "demo.v1.HelloRequest", "--from", "json", "--to", "text"]
     assert rpcurl("convert", *source, *words, input='{"name":"Ada"}').out == 'name: "Ada"\n'
     assert rpcurl("export", *source).code == 0
+
+
+def test_links_to_directories_are_followed(rpcurl):
+    tmp_path = rpcurl.home
+    for name in ("p", "c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.proto").write_text(f'syntax = "proto3"; package {name}; message M {{}}')
+    (tmp_path / "p" / "c").symlink_to("../c")
+    (tmp_path / "p" / "self").symlink_to(".")
+    words = ["list", "--kind", "message", "--proto"]
+    rpcurl(*words, "p").exits(0, "c.M\np.M\n", "")
+    rpcurl(*words, "p/*/*.proto").exits(0, "c.M\np.M\n", "")
+    (tmp_path / "p" / "gone.proto").symlink_to("nowhere")
+    rpcurl(*words, "p").exits(0, "c.M\np.M\n", "rpcurl: p/gone.proto: warning: not read: a symbolic link to nothing\n")
+
+
+def test_the_working_directory_is_no_pattern(rpcurl, tmp_path):
+    for folder, name in (("v[12]", "right"), ("v1", "wrong")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "m.proto").write_text(f'syntax = "proto3"; package {name}; message M {{}}')
+    for pattern in ("*.proto", "**/*.proto"):
+        dataclasses.replace(rpcurl, home=tmp_path / "v[12]")("list", "--kind", "message", "--proto", pattern).exits(0, "right.M\n", "")
 
 
 def test_paths(rpcurl, proto):

@@ -77,13 +77,14 @@ package enum SchemaOperand {
     _ revision: GitRevision, besides other: String?, namedAt origin: Origin, _ options: Invocation,
     _ clients: ClientSource
   ) throws(Failure) -> (SourceCompiler, String) {
-    let working = DirectoryPath.current
-    let (tree, top) = try revision.files(around: working, waitLimit: options.duration(.maxTime))
     // A revision without a path has that of the other one.
     let otherRevision: GitRevision? = if let other { try GitRevision(other) } else { nil }
     let named = revision.path ?? otherRevision?.path
-    let path = DirectoryPath.absolute(
-      named ?? (otherRevision == nil ? other : nil) ?? ".", in: named == nil ? working : top)
+    let place = otherRevision == nil && named == nil ? other : nil
+    let (repository, path) = try location(revision, of: named, or: place ?? ".")
+    let top = repository.top
+    let waitLimit = options.duration(.maxTime)
+    let tree = try revision.files(of: repository, waitLimit: waitLimit).tree(.system(waitLimit: waitLimit))
     guard let kind = tree.status(path)?.kind else {
       throw Failure(
         .schema, revision.argument, "has no .proto files in \(DirectoryPath.shown(path, in: top))",
@@ -93,6 +94,32 @@ package enum SchemaOperand {
     var compiler = compiler(base, origin, options, clients)
     (compiler.tree, compiler.revision) = (tree, ("\(revision.name):", top))
     return (compiler, path)
+  }
+
+  /// The repository of a revision, and the path of its sources in the working tree.
+  ///
+  /// - Parameters:
+  ///   - named: The path from the top of the repository of the working directory; nil for `place`.
+  ///   - place: A path of the working tree, which may belong to another repository.
+  private static func location(
+    _ revision: GitRevision, of named: String?, or place: String
+  ) throws(Failure) -> (GitRepository, path: String) {
+    let working = DirectoryPath.current
+    let repository = GitRepository(around: working)
+    if let named, let repository {
+      let path = DirectoryPath.absolute(named, in: repository.top)
+      guard DirectoryPath.isInside(path, repository.top) else {
+        throw Failure(.schema, revision.argument, "\(path) is outside of the repository \(repository.top)")
+      }
+      return (repository, path)
+    }
+    let path = DirectoryPath.absolute(place, in: working)
+    if let repository, let inner = repository.path(path) { return (repository, inner) }
+    guard named == nil, let other = GitRepository(around: path) else {
+      throw Failure(
+        .schema, revision.argument, "\(repository == nil ? working : path) is in no git repository")
+    }
+    return (other, path)
   }
 
   /// The compiler of sources that are named after a directory; nil for the working directory.

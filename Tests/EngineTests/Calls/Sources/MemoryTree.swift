@@ -3,6 +3,18 @@ import RPCurlPlatform
 
 @testable import RPCurlEngine
 
+extension RevisionFiles {
+  /// The files of a revision of a repository at `/w`.
+  static func memory(
+    _ sources: [String: String], links: [String: String], submodules: Set<String> = []
+  ) -> FileTree {
+    var files = RevisionFiles(GitRepository(top: "/w"))
+    files.sources = sources.mapValues { Array($0.utf8) }
+    (files.links, files.submodules) = (links, submodules)
+    return files.tree(.memory(["/w/own.proto": ""]))
+  }
+}
+
 extension FileTree {
   /// Files in memory, by absolute path; links have the path of a file after `->`.
   static func memory(_ files: [String: String]) -> FileTree {

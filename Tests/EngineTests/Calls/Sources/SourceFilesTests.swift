@@ -31,6 +31,41 @@ struct SourceFilesTests {
     #expect(try find(argument) == paths)
   }
 
+  @Test func namesAboveAnArgumentAreNoPatterns() throws {
+    let tree = FileTree.memory(["/w/v[12]/r.proto": "", "/w/v1/w.proto": ""])
+    let files = SourceFiles(tree: tree, working: "/w/v[12]", roots: [], excluded: [])
+    for pattern in ["*.proto", "**/*.proto", "./*.proto"] {
+      #expect(try files.find(pattern)?.map(\.path) == ["/w/v[12]/r.proto"])
+    }
+    #expect(try files.find("../v[12]/*.proto")?.map(\.path) == ["/w/v1/w.proto"])
+  }
+
+  @Test func followsLinksToDirectoriesOnce() throws {
+    let tree = RevisionFiles.memory(
+      ["/w/p/p.proto": "", "/w/c/c.proto": ""],
+      links: [
+        "/w/p/c": "../c", "/w/p/self": ".", "/w/c/up": "..", "/w/p/gone.proto": "none", "/w/p/out": "../..",
+      ])
+    var dangling: [String] = []
+    let files = SourceFiles(
+      tree: tree, working: "/w", roots: [], excluded: [], isDangling: { dangling.append($0) })
+    #expect(try files.find("p")?.map(\.path) == ["/w/p/c/c.proto", "/w/p/p.proto"])
+    #expect(dangling == ["/w/p/gone.proto", "/w/p/out"])
+    #expect(try files.find("p/*/*.proto")?.map(\.path) == ["/w/p/c/c.proto", "/w/p/self/p.proto"])
+    #expect(try files.find(".")?.map(\.path) == ["/w/c/c.proto", "/w/p/p.proto"])
+  }
+
+  @Test func resolvesLinksOfARevision() throws {
+    let tree = RevisionFiles.memory(
+      ["/w/x/a.proto": "a", "/w/x/y/b.proto": "b"],
+      links: ["/w/l": "x/y/../y", "/w/m/a.proto": "../l/../a.proto", "/w/loop": "loop", "/w/docs": "none"],
+      submodules: ["/w/sub"])
+    #expect(try tree.read("/w/m/a.proto") == Array("a".utf8) && tree.read("/w/l/b.proto") == Array("b".utf8))
+    #expect(tree.isDirectory("/w/l") && tree.isDirectory("/w/m") && tree.status("/w/loop") == nil)
+    #expect(Set(try tree.entries("/w").map(\.name)) == ["x", "l", "m", "loop", "sub"])
+    #expect(try tree.entries("/w/l").map(\.name) == ["b.proto"])
+  }
+
   @Test func searchesDirectoriesOfImports() throws {
     let roots = [ImportRoot("/w/protos"), ImportRoot("/other", prefix: "virtual/x")]
     #expect(try find("shop/v1/c.proto", roots: roots) == ["/w/protos/shop/v1/c.proto"])

@@ -1,6 +1,6 @@
 import RPCurlPlatform
 
-/// Paths of directories and files as text, without symbolic links resolved.
+/// Paths of directories and files as text, without symbolic links resolved except by ``real(_:)``.
 package enum DirectoryPath {
   /// The working directory; `/` if it does not exist.
   static var current: String {
@@ -20,6 +20,16 @@ package enum DirectoryPath {
       }
     }
     return "/" + parts.joined(separator: "/")
+  }
+
+  /// An absolute path without symbolic links, as far as it exists.
+  static func real(_ path: String) -> String {
+    for place in ancestors(path) {
+      guard let found = realpath(place, nil) else { continue }
+      defer { free(found) }
+      return absolute("\(String(cString: found))/\(path.dropFirst(place.count))", in: "/")
+    }
+    return path
   }
 
   /// The directory of an absolute path; nil for `/`.

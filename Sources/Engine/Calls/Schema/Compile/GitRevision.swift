@@ -44,35 +44,31 @@ struct GitRevision {
     }
   }
 
-  /// A file of the revision.
+  /// A file or a symbolic link of the revision.
   private struct Blob {
-    /// The absolute path that the file has in the working tree.
+    /// The absolute path that it has in the working tree.
     let path: String
+    let isLink: Bool
     let hash: String
     let sizeBytes: Int
   }
 
-  /// The `.proto` files of the revision, and the files of buf's workspaces, at their paths in the working tree.
+  /// The `.proto` files of the revision, the files of buf's workspaces, and the symbolic links.
   ///
   /// - Parameters:
-  ///   - directory: An absolute path in the repository.
+  ///   - repository: The repository.
   ///   - waitLimit: How long to wait for git; nil for no limit.
-  /// - Returns: The files, and the top of the repository.
-  /// - Throws: `Failure` if there is no git, no repository or no such revision.
-  func files(
-    around directory: String, waitLimit: Duration?
-  ) throws(Failure) -> (tree: FileTree, top: String) {
-    guard let top = DirectoryPath.ancestors(directory).first(where: { DirectoryPath.exists("\($0)/.git") })
-    else {
-      throw Failure(.schema, argument, "\(directory) is in no git repository")
-    }
+  /// - Throws: `Failure` if there is no git, or no such revision.
+  func files(of repository: GitRepository, waitLimit: Duration?) throws(Failure) -> RevisionFiles {
     let list = try run(
-      ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", revision], in: top, waitLimit)
-    let blobs = try blobs(list, top)
+      ["ls-tree", "-r", "-z", "-l", "--full-tree", "--end-of-options", revision], in: repository.top,
+      waitLimit)
+    var files = RevisionFiles(repository)
+    let blobs = try blobs(list, &files)
     let hashes = Array(blobs.map { "\($0.hash)\n" }.joined().utf8)
-    let contents = try run(["cat-file", "--batch", "--buffer"], in: top, input: hashes, waitLimit)
-    let tree = FileTree(files: try split(contents, blobs), in: top, of: .system(waitLimit: waitLimit))
-    return (tree, top)
+    let contents = try run(["cat-file", "--batch", "--buffer"], in: repository.top, input: hashes, waitLimit)
+    try split(contents, blobs, into: &files)
+    return files
   }
 
   /// Runs git, and returns what it writes.
@@ -112,8 +108,9 @@ struct GitRevision {
     return (outcome, try output.contents())
   }
 
-  /// The sources in the output of `git ls-tree`: `MODE TYPE HASH SIZE<tab>PATH`, each before a zero.
-  private func blobs(_ list: [UInt8], _ top: String) throws(Failure) -> [Blob] {
+  /// The sources and links in the output of `git ls-tree`: `MODE TYPE HASH SIZE<tab>PATH`, each before a zero. Submodules are added to
+  /// the files.
+  private func blobs(_ list: [UInt8], _ files: inout RevisionFiles) throws(Failure) -> [Blob] {
     var found: [Blob] = []
     var total = 0
     for entry in list.split(separator: 0) {
@@ -122,16 +119,22 @@ struct GitRevision {
         String(decoding: $0, as: UTF8.self)
       }
       let parts = entry[(tab + 1)...].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-      // 100644 and 100755: links and submodules are no files.
-      guard facts.count == 4, facts[0].hasPrefix("100"), let size = Int(facts[3]),
-        let name = parts.last.map({ String(decoding: $0, as: UTF8.self) }), Self.isSource(name)
-      else { continue }
-      let path = parts.map { String(decoding: $0, as: UTF8.self) }
-      guard path.allSatisfy({ !["", ".", ".."].contains($0) }) else {
+      // A file has mode 100644 or 100755.
+      guard facts.count == 4, let name = parts.last.map({ String(decoding: $0, as: UTF8.self) }) else {
+        continue
+      }
+      let (isLink, isSubmodule) = (facts[0] == "120000", facts[0] == "160000")
+      guard isLink || isSubmodule || facts[0].hasPrefix("100") && RevisionFiles.isSource(name) else {
+        continue
+      }
+      let names = parts.map { String(decoding: $0, as: UTF8.self) }
+      guard names.allSatisfy({ !["", ".", ".."].contains($0) }) else {
         throw Failure(.schema, argument, "the revision has a file with an impossible path")
       }
-      found.append(
-        Blob(path: DirectoryPath.join(top, path.joined(separator: "/")), hash: facts[2], sizeBytes: size))
+      let path = DirectoryPath.join(files.repository.top, names.joined(separator: "/"))
+      if isSubmodule { files.submodules.insert(path) }
+      guard let size = Int(facts[3]) else { continue }
+      found.append(Blob(path: path, isLink: isLink, hash: facts[2], sizeBytes: size))
       total += size
       guard found.count <= Self.fileLimit, total <= Self.byteLimit else {
         throw Failure(
@@ -142,13 +145,10 @@ struct GitRevision {
     return found
   }
 
-  private static func isSource(_ name: String) -> Bool {
-    name.hasSuffix(".proto") || ["buf.yaml", "buf.work.yaml"].contains(name)
-  }
-
-  /// The contents in the output of `git cat-file --batch`: `HASH TYPE SIZE`, a newline, the content and a newline for each.
-  private func split(_ contents: [UInt8], _ blobs: [Blob]) throws(Failure) -> [String: [UInt8]] {
-    var files: [String: [UInt8]] = [:]
+  /// Adds the contents in the output of `git cat-file --batch`: `HASH TYPE SIZE`, a newline, the content and a newline for each.
+  private func split(
+    _ contents: [UInt8], _ blobs: [Blob], into files: inout RevisionFiles
+  ) throws(Failure) {
     var rest = contents[...]
     for blob in blobs {
       guard let end = rest.firstIndex(of: UInt8(ascii: "\n")), rest.endIndex - end - 1 > blob.sizeBytes,
@@ -158,49 +158,13 @@ struct GitRevision {
           .schema, argument, "git has no content of \(blob.path)",
           hint: "the clone may be partial: run \"git fetch\"")
       }
-      files[blob.path] = Array(rest[(end + 1)...].prefix(blob.sizeBytes))
+      let content = rest[(end + 1)...].prefix(blob.sizeBytes)
+      if blob.isLink {
+        files.links[blob.path] = String(decoding: content, as: UTF8.self)
+      } else {
+        files.sources[blob.path] = Array(content)
+      }
       rest = rest[(end + 1)...].dropFirst(blob.sizeBytes + 1)
     }
-    return files
-  }
-}
-
-extension FileTree {
-  /// Files of a directory in memory, and those of another tree outside of it.
-  ///
-  /// - Parameters:
-  ///   - files: The contents by absolute paths, all in `top`.
-  ///   - top: The directory.
-  ///   - outer: What is outside of it, and its `.git`.
-  init(files: [String: [UInt8]], in top: String, of outer: FileTree) {
-    var nodes: [String: Status] = [:]
-    var lists: [String: [Directory.Entry]] = [:]
-    for path in files.keys.sorted() {
-      var (child, kind) = (path, Kind.file)
-      while nodes[child] == nil, child != top, let parent = DirectoryPath.parent(child) {
-        nodes[child] = Status(
-          kind: kind, identity: FileFacts.Identity(device: .max, number: UInt64(nodes.count)))
-        let name = child.dropFirst(DirectoryPath.join(parent, "").count)
-        lists[parent, default: []].append(
-          Directory.Entry(name: String(name), mayBeDirectory: kind == .directory))
-        (child, kind) = (parent, .directory)
-      }
-    }
-    let (statuses, entries) = (nodes, lists)
-    func isInside(_ path: String) -> Bool { path != top && DirectoryPath.isInside(path, top) }
-    self.init(
-      status: { path in
-        isInside(path) && path != DirectoryPath.join(top, ".git") ? statuses[path] : outer.status(path)
-      },
-      read: { (path) throws(SystemError) in
-        guard isInside(path) else { return try outer.read(path) }
-        guard let content = files[path] else {
-          throw SystemError("No such file or directory", .missing)
-        }
-        return content
-      },
-      entries: { (path) throws(SystemError) in
-        DirectoryPath.isInside(path, top) ? entries[path] ?? [] : try outer.entries(path)
-      })
   }
 }

@@ -69,7 +69,9 @@ struct ImportSearch {
   private mutating func directories(in directory: String) -> [String] {
     let entries = Directory.entries(in: directory, limit: entriesLeft)
     entriesLeft -= entries.count
-    return entries.filter { $0.mayBeDirectory && !$0.name.hasPrefix(".") && $0.name != "node_modules" }
-      .map { DirectoryPath.join(directory, $0.name) }.sorted()
+    return entries.filter {
+      $0.mayBeDirectory && !$0.isLink && !$0.name.hasPrefix(".") && $0.name != "node_modules"
+    }
+    .map { DirectoryPath.join(directory, $0.name) }.sorted()
   }
 }

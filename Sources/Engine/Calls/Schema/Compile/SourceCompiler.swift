@@ -66,9 +66,9 @@ package struct SourceCompiler {
     let stamp = tree == nil ? cache.map { SourceStamp($0, key: facts(arguments)) } : nil
     if let (set, paths) = stamp?.load() { return SchemaSource.Source(set: set, name: name, paths: paths) }
     let tree = tree ?? FileTree.system(waitLimit: waitLimit, stamp)
-    let (unit, workspace, files) = try locate(arguments, tree) { root in
+    let (unit, workspace, files) = try locate(arguments, tree) { place, problem in
       stamp?.isComplete = false
-      error.remark("rpcurl: -I \(TerminalText.escape(shown(root.directory))): warning: not a directory\n")
+      error.remark("rpcurl: \(TerminalText.escape(place)): warning: \(problem)\n")
     }
     let locator = unit.locator
     if !locator.missing.isEmpty, let workspace, !workspace.absent.isEmpty {
@@ -125,17 +125,30 @@ package struct SourceCompiler {
 
   /// What arguments and imports name.
   ///
-  /// - Parameter isNoDirectory: Receives each value of `-I` that is no directory.
+  /// - Parameter warn: Receives each value of `-I` that is no directory and each link that leads nowhere, with the reason.
   private func locate(
-    _ arguments: [String], _ tree: FileTree, isNoDirectory: (ImportRoot) -> Void = { _ in }
+    _ arguments: [String], _ tree: FileTree,
+    warn: @escaping (_ place: String, _ why: String) -> Void = { _, _ in }
   ) throws(Failure) -> (CompilationUnit, BufWorkspace?, [SourceFiles.File]) {
     let given = importPaths.flatMap { ImportRoot.parse($0, in: working, isDirectory: tree.isDirectory) }
-    given.filter { !tree.isDirectory($0.directory) }.forEach(isNoDirectory)
+    for root in given where !tree.isDirectory(root.directory) {
+      warn("-I \(shown(root.directory))", "not a directory")
+    }
     let workspace = given.isEmpty ? try workspace(of: arguments, tree) : nil
     let roots = workspace.map { ($0.roots + $0.cached).map { ImportRoot($0) } } ?? given
     let sources = SourceCache(tree)
     let builtIn = BuiltInFiles()
-    let (files, builtInNames) = try find(arguments, roots, excluded: workspace?.excluded ?? [], tree, builtIn)
+    let search = SourceFiles(
+      tree: tree, working: working, base: base, roots: roots, excluded: workspace?.excluded ?? [],
+      isDangling: { path in
+        let isOfRevision = revision.map { DirectoryPath.isInside(path, $0.top) } ?? false
+        warn(
+          shown(path),
+          isOfRevision
+            ? "not read: a submodule, or a symbolic link to nothing in the revision"
+            : "not read: a symbolic link to nothing")
+      })
+    let (files, builtInNames) = try find(arguments, search, builtIn)
     let locator = try SourceLocator(files, roots: roots, in: base ?? working, sources, builtIn)
     let unit = CompilationUnit(
       names: locator.names + builtInNames, locator: locator, sources: sources, builtIn: builtIn)
@@ -170,10 +183,8 @@ package struct SourceCompiler {
 
   /// The files of the arguments, and the names of those that only the program has.
   private func find(
-    _ arguments: [String], _ roots: [ImportRoot], excluded: [String], _ tree: FileTree,
-    _ builtIn: BuiltInFiles
+    _ arguments: [String], _ search: SourceFiles, _ builtIn: BuiltInFiles
   ) throws(Failure) -> (files: [SourceFiles.File], builtIn: [String]) {
-    let search = SourceFiles(tree: tree, working: working, base: base, roots: roots, excluded: excluded)
     var (files, names) = ([SourceFiles.File](), [String]())
     for argument in arguments {
       if let found = try search.find(argument) {

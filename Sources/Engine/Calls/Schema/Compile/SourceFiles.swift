@@ -24,6 +24,8 @@ struct SourceFiles {
   let roots: [ImportRoot]
   /// Directories whose files are not part of a module.
   let excluded: [String]
+  /// Receives the path of each entry that leads nowhere.
+  var isDangling: (String) -> Void = { _ in }
 
   /// The files of an argument, in the order of their names; nil if there is nothing with this name.
   func find(_ argument: String) throws(Failure) -> [File]? {
@@ -46,10 +48,12 @@ struct SourceFiles {
       }
     }
     guard Self.isPattern(argument) else { return nil }
-    let parts = path.split(separator: Character("/")).map(String.init)
+    // Names above the argument are no patterns.
+    let parts = argument.split(separator: Character("/"), omittingEmptySubsequences: false).map(String.init)
     let fixed = parts.prefix { !Self.isPattern($0) }
-    let start = "/" + fixed.joined(separator: "/")
-    let found = tree.isDirectory(start) ? try below(start, parts[fixed.count...]) : []
+    let start = DirectoryPath.absolute((fixed + [""]).joined(separator: "/"), in: working)
+    let pattern = parts[fixed.count...].filter { !["", "."].contains($0) }
+    let found = tree.isDirectory(start) ? try below(start, pattern[...]) : []
     guard !found.isEmpty else { throw Failure(.schema, argument, "matches no .proto file") }
     return found.map(file)
   }
@@ -61,43 +65,72 @@ struct SourceFiles {
 
   static func isPattern(_ text: String) -> Bool { text.contains { "*?[".contains($0) } }
 
+  /// A search for the files below a directory.
+  private struct Search {
+    /// A directory, with the rest of a pattern.
+    struct Step {
+      let directory: String
+      let pattern: ArraySlice<String>
+      let depth: Int
+    }
+
+    var found: Set<String> = []
+    /// The entries that lead nowhere.
+    var dangling: Set<String> = []
+    /// Symbolic links to directories, which are searched last: the names of files are rather those without links.
+    var links: [Step] = []
+    /// The directories that were searched, each with the length of the rest of a pattern.
+    private var searched: Set<String> = []
+
+    /// Returns whether a directory is searched the first time: a link may lead to one above it.
+    mutating func begins(_ step: Step, _ identity: FileFacts.Identity) -> Bool {
+      searched.insert("\(identity.key) \(step.pattern.count)").inserted
+    }
+  }
+
   /// The files below a directory that match a pattern.
   private func below(_ directory: String, _ pattern: ArraySlice<String>) throws(Failure) -> [String] {
-    var found: Set<String> = []
-    try search(directory, pattern, depth: 0, into: &found)
-    guard found.count <= Self.fileLimit else {
+    var search = Search()
+    var steps = [Search.Step(directory: directory, pattern: pattern, depth: 0)]
+    while !steps.isEmpty {
+      for step in steps { try enter(step, &search) }
+      steps = search.links
+      search.links = []
+    }
+    search.dangling.sorted().forEach(isDangling)
+    guard search.found.count <= Self.fileLimit else {
       throw Failure(
         .schema, directory, "more than \(Self.fileLimit) .proto files",
         hint: "name a descriptor set, or a directory in it")
     }
-    return found.sorted()
+    return search.found.sorted()
   }
 
-  /// Searches with the parts of a pattern: `**` stands for any number of directories.
-  private func search(
-    _ directory: String, _ pattern: ArraySlice<String>, depth: Int, into found: inout Set<String>
-  ) throws(Failure) {
-    guard let part = pattern.first, found.count <= Self.fileLimit, !excluded.contains(directory) else {
-      return
-    }
+  /// Searches a directory with the parts of a pattern: `**` stands for any number of directories.
+  private func enter(_ step: Search.Step, _ search: inout Search) throws(Failure) {
+    let (directory, pattern, depth) = (step.directory, step.pattern, step.depth)
+    guard let part = pattern.first, search.found.count <= Self.fileLimit, !excluded.contains(directory),
+      let status = tree.status(directory), status.kind == .directory, search.begins(step, status.identity)
+    else { return }
     guard depth < Self.depthLimit else {
       throw Failure(.schema, directory, "more than \(Self.depthLimit) directories within each other")
     }
     let rest = pattern.dropFirst()
-    if part == "**" { try search(directory, rest, depth: depth, into: &found) }
+    if part == "**" { try enter(Search.Step(directory: directory, pattern: rest, depth: depth), &search) }
     for entry in try entries(directory) {
       let path = DirectoryPath.join(directory, entry.name)
       let isMatch = part == "**" ? !Self.isIgnored(entry.name) : Self.matches(entry.name, part)
-      guard isMatch, entry.mayBeDirectory || rest.isEmpty && entry.name.hasSuffix(Self.suffix) else {
-        continue
-      }
+      let isSource = part != "**" && rest.isEmpty
+      guard isMatch, isSource ? entry.name.hasSuffix(Self.suffix) : entry.mayBeDirectory else { continue }
       guard entry.isUTF8 else { throw Failure(.schema, path, "the name is not UTF-8") }
-      if part == "**" {
-        if tree.isDirectory(path) { try search(path, pattern, depth: depth + 1, into: &found) }
-      } else if rest.isEmpty {
-        if entry.name.hasSuffix(Self.suffix), tree.isFile(path) { found.insert(path) }
-      } else if tree.isDirectory(path) {
-        try search(path, rest, depth: depth + 1, into: &found)
+      if entry.isLink, tree.status(path) == nil {
+        search.dangling.insert(path)
+      } else if isSource {
+        if tree.isFile(path) { search.found.insert(path) }
+      } else {
+        let inner = Search.Step(
+          directory: path, pattern: part == "**" ? pattern : rest, depth: depth + 1)
+        if entry.isLink { search.links.append(inner) } else { try enter(inner, &search) }
       }
     }
   }
