@@ -63,6 +63,9 @@ struct SavedSuite {
   /// How many calls were not kept: the suite would be too large, or they were canceled.
   private var omittedCount = 0
 
+  /// Whether it has no calls.
+  var isEmpty: Bool { calls.isEmpty }
+
   /// Adds a call.
   mutating func add(_ call: Call) {
     guard !call.isCut, calls.count < Self.maxCalls, bytes + call.bytes <= Self.maxBytes else {
@@ -79,24 +82,26 @@ struct SavedSuite {
   ///   - state: The target, and the options that calls need.
   ///   - secrets: Replaces credentials by variables of the environment.
   func text(_ state: SessionState, _ secrets: WrittenSecrets) -> String {
-    var record = SessionRecord(state)
-    record.add("test recorded calls")
+    var secrets = secrets
+    var lines = ["test recorded calls"]
     let captures = Captures(calls)
     for (number, call) in calls.enumerated() {
-      record.add("step \(number + 1) \(call.method.method)")
+      lines.append("step \(number + 1) \(call.method.method)")
       for field in call.headers.fields where !Self.isOwn(field.name) {
-        record.add("header \(field.name): \(Self.literal(field.value))")
+        let word = secrets.header("\(field.name): \(field.value)")
+        lines.append("header \(secrets.session(word, separator: ":"))")
       }
       let messages = call.requests.map { captures.text(of: $0, before: number) }
-      record.add((["call \(call.method)"] + messages).joined(separator: " "))
-      for line in checks(of: call, number, captures) { record.add(line) }
-      for (name, path) in captures.made(by: number) { record.add("set \(name) = $last\(path)") }
+      lines.append((["call \(call.method)"] + messages).joined(separator: " "))
+      lines += checks(of: call, number, captures)
+      lines += captures.made(by: number).map { "set \($0.name) = $last\($0.path)" }
     }
     let omitted =
       omittedCount > 0
-      ? ["# Calls that are not in it, since they are too large or too many: \(omittedCount)."] : []
+      ? ["# Calls that are not in it, since they are too large, too many or canceled: \(omittedCount)."] : []
+    // The limits of a record of a session are not those of a suite.
     return SavedScript.session(
-      record, secrets,
+      SessionRecord(state), ending: lines, secrets,
       head: ["# Calls that rpcurl proxy has recorded. rpcurl test runs them again."] + omitted)
   }
 
@@ -104,15 +109,18 @@ struct SavedSuite {
 
   private func checks(of call: Call, _ number: Int, _ captures: Captures) -> [String] {
     var lines = ["expect status \(call.code.name)"]
-    guard call.code == .ok else { return lines }
-    let isSingle = call.responses.count == 1
+    if call.code != .ok, call.responses.isEmpty { return lines }
+    let isSingle = call.code == .ok && call.responses.count == 1
     if !isSingle { lines.append("expect count == \(call.responses.count)") }
     for (index, response) in call.responses.prefix(Self.maxChecked).enumerated() {
       let selection = isSingle ? "" : "message \(index) "
       var varying: [(path: String, type: String)] = []
       let rest = response.withoutVarying(at: "", captures.paths(of: number), &varying)
       if let rest { lines.append("expect \(selection). contains \(captures.text(of: rest, before: number))") }
-      for (path, type) in varying { lines.append("expect \(selection)\(path) \(type)") }
+      // A path begins with a full stop, and that of the message is nothing else.
+      for (path, type) in varying {
+        lines.append("expect \(selection)\(path.hasPrefix(".") ? path : ".\(path)") \(type)")
+      }
     }
     return lines
   }
@@ -138,18 +146,21 @@ private struct Captures {
   init(_ calls: [SavedSuite.Call]) {
     var known: [String: (call: Int, path: String)] = [:]
     var given: Set<String> = []
-    var names: [String: Int] = [:]
+    var names: Set<String> = []
     for (number, call) in calls.enumerated() {
       for request in call.requests {
         request.forEachText(at: "") { text, _ in
           if let (call, path) = known[text], sources[text] == nil {
             let field = path.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.last {
-              !$0.allSatisfy(\.isNumber)
+              $0.first?.isNumber == false
             }
             var base = field.map { String($0) } ?? "value"
             if Reference.reserved.contains(base) { base += "_value" }
-            names[base, default: 0] += 1
-            let name = names[base] == 1 ? base : "\(base)_\(names[base] ?? 1)"
+            var (name, count) = (base, 1)
+            while !names.insert(name).inserted {
+              count += 1
+              name = "\(base)_\(count)"
+            }
             sources[text] = Source(call: call, path: path, name: name)
           }
           given.insert(text)
@@ -210,7 +221,9 @@ extension JSONValue {
     case .string(let text): .string(change(text))
     case .array(let elements): .array(elements.map { $0.mapTexts(change) })
     case .object(let members):
-      .object(members.map { Member(name: $0.name, value: $0.value.mapTexts(change)) })
+      // The name may be the key of a map, which the client has chosen.
+      .object(
+        members.map { Member(name: SavedSuite.literal($0.name), value: $0.value.mapTexts(change)) })
     case .null, .bool, .number: self
     }
   }
@@ -244,8 +257,8 @@ extension JSONValue {
   }
 
   private static func path(_ path: String, _ name: String) -> String {
-    let isName = name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIIAlphanumeric }
-    return isName ? "\(path).\(name)" : "\(path)[\(JSONValue.quoted(name))]"
+    let isName = !name.isEmpty && name.utf8.allSatisfy { $0 == UInt8(ascii: "_") || $0.isASCIIAlphanumeric }
+    return isName ? "\(path).\(name)" : "\(path)[\(FieldPath.Subscript.string(name))]"
   }
 }
 

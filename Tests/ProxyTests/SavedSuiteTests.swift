@@ -92,6 +92,58 @@ import Testing
     #expect(lines.contains(#"expect . contains {"a":"\u0024x"}"#))
   }
 
+  @Test func keysOfMapsAreText() throws {
+    let id = "123e4567-e89b-12d3-a456-426614174000"
+    let lines = try lines([call([#"{"${env.HOME}":"a","$last":"b"}"#], [#"{"${x}":"\#(id)","${y}":"b"}"#])])
+    #expect(lines.contains(#"call a.B/C {"\u0024last":"b","$${env.HOME}":"a"}"#))
+    #expect(lines.suffix(2) == [#"expect . contains {"$${y}":"b"}"#, #"expect .["\u0024{x}"] is uuid"#])
+  }
+
+  @Test(arguments: [
+    ("$last.id", "${'$last.id'}"), ("$env.HOME", "${'$env.HOME'}"), ("$5", "$5"),
+    ("a$last.id", "a$last.id"),
+  ])
+  func metadataThatBeginsAsNamesOfValuesIsText(_ value: String, _ written: String) throws {
+    let lines = try lines([call([], [], headers: [("x-a", value)])])
+    #expect(lines.contains("header x-a: \(written)"))
+  }
+
+  @Test func messageThatIsOneValueIsChecked() throws {
+    let pool = DescriptorPool()
+    try pool.add(WellKnownSchemas.set, source: WellKnownSchemas.sourceName)
+    let text = try #require(try pool.messageType(named: "google.protobuf.StringValue"))
+    var first = try call([], [])
+    first.add(response: Array(#""123e4567-e89b-12d3-a456-426614174000""#.utf8), text, .json)
+    var second = try call([], [])
+    second.add(response: Array(#""i-17""#.utf8), text, .json)
+    let lines = try lines([first, second, call([#"{"id":"i-17"}"#], [])])
+    #expect(lines.contains("expect . is uuid") && lines.contains("expect . exists"))
+    #expect(lines.contains("set value = $last"))
+  }
+
+  @Test func capturedVariablesHaveDifferentNames() throws {
+    let lines = try lines([
+      call([], [#"{"id":"first-1","id_2":"second-2"}"#]), call([], [#"{"id":"other-9"}"#]),
+      call([#"{"k1":"first-1","k2":"second-2","k3":"other-9"}"#], []),
+    ])
+    #expect(lines.contains(#"call a.B/C {"k1":"${id}","k2":"${id_2}","k3":"${id_3}"}"#))
+    #expect(lines.contains("set id_3 = $last.id"))
+  }
+
+  @Test(arguments: [("2nd", "value"), ("é", "é"), ("2nd a", "a")])
+  func capturedVariablesHaveValidNames(_ key: String, _ name: String) throws {
+    let lines = try lines([call([], [#"{"\#(key)":"first-1"}"#]), call([#"{"a":"first-1"}"#], [])])
+    #expect(lines.contains { $0.hasPrefix("set \(name) = $last") })
+  }
+
+  @Test func messagesBeforeAnErrorAreChecked() throws {
+    let lines = try lines([call([], [#"{"a":1}"#], .notFound)])
+    #expect(
+      lines.suffix(3) == [
+        "expect status not_found", "expect count == 1", #"expect message 0 . contains {"a":1}"#,
+      ])
+  }
+
   @Test func credentialsAreVariablesOfTheEnvironment() throws {
     let lines = try lines([call([], [], headers: [("authorization", "Bearer abcdefgh")])])
     #expect(lines.contains("header authorization: ${env.AUTHORIZATION}"))
@@ -107,9 +159,14 @@ import Testing
       ])
   }
 
+  @Test func suiteHasAllOfManyCalls() throws {
+    let lines = try lines(Array(repeating: call([], [#"{"n":1}"#]), count: 2_600))
+    #expect(lines.count { $0 == "call a.B/C" } == 2_600 && lines.last == #"expect . contains {"n":1}"#)
+  }
+
   @Test func largeCallsAreOmitted() throws {
     let large = #"{"a":""# + String(repeating: "x", count: 1 << 20) + #""}"#
     let lines = try lines([call([large], [])])
-    #expect(lines.contains("# Calls that are not in it, since they are too large or too many: 1."))
+    #expect(lines.contains("# Calls that are not in it, since they are too large, too many or canceled: 1."))
   }
 }
