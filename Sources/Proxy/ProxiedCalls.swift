@@ -112,9 +112,15 @@ final class ProxiedCalls {
     return progress
   }
 
-  /// Ends the calls that still run; their clients receive the error.
+  /// Ends the calls that still run; their clients receive the error. A suite could not repeat that.
   func end(_ error: RPCError) {
+    omitFromSuite(running.keys)
     for call in running.values { call.end(error) }
+  }
+
+  /// The suite does not have the calls with these numbers, which are about to end as the proxy does.
+  func omitFromSuite(_ numbers: some Sequence<Int>) {
+    for number in numbers { running[number]?.omitFromSuite() }
   }
 
   /// Sets whether the reader of the output is behind.

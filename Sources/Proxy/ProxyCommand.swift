@@ -63,11 +63,16 @@ package struct ProxyCommand {
     let stop = {
       guard !isStopping else { return }
       isStopping = true
-      breaks?.close()
+      if let breaks {
+        calls.omitFromSuite(breaks.held)
+        breaks.close()
+      }
       let stopped = RPCError(.unavailable, "rpcurl was stopped", origin: .client)
       calls.endWatches(stopped)
       client.loop.schedule(at: .now + Self.drainTime) { calls.end(stopped) }
       listener.stop(within: Self.drainTime + .seconds(1)) { isStopped = true }
+      // A second signal ends the process while open calls have time to end. A problem is reported at the end.
+      if let suite = calls.suite, !suite.isEmpty { try? save(suite, target, settings) }
     }
     if let breaks {
       try BreakScreen(breaks, client.loop, console, options).run { calls.setOutputBehind($0) }
@@ -78,7 +83,13 @@ package struct ProxyCommand {
       start: { if breaks != nil { stop() } }, onInterrupt: stop,
       until: { isStopped && calls.runningCount == 0 && !client.hasLingeringCalls },
       conclude: { calls.hasFailedFinding ? .assertion : nil })
-    if let suite = calls.suite { try save(suite, target, settings) }
+    if let suite = calls.suite {
+      if suite.isEmpty {
+        console.error.remark("rpcurl: warning: no call was recorded, and the suite was not written\n")
+      } else {
+        try save(suite, target, settings)
+      }
+    }
     if let status { throw Failure(reported: status) }
   }
 

@@ -64,6 +64,9 @@ final class BreakController {
     perform(try command(&points))
   }
 
+  /// The numbers of the calls that are held.
+  var held: [Int] { points.held.map(\.call) }
+
   /// Fails what is held, and holds nothing more.
   func close() { _ = perform(points.close()) }
 
