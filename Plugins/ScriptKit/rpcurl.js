@@ -215,6 +215,8 @@ class Shared {
     // With retries, the start of the response is held until a later value shows that there is no retry.
     this.held = undefined;
     this.isStarted = false;
+    // The numbers of the values of the response that are handled, after its held start.
+    this.responses = new Set();
     this.attributes = new Attributes(first.attributes, (members) => this.send(members));
   }
 
@@ -321,7 +323,9 @@ class Call {
     if (!this.#connection.owner.options.replay_limit) throw new Error("retry needs interceptor.run({ retries: true })");
     const how = {};
     if (after !== undefined) how.after = duration(after);
-    if (headers) how.headers = Object.fromEntries(pairs(headers));
+    const again = new Headers();
+    for (const [name, text] of pairs(headers)) again.add(name, text);
+    if (again.changes) how.headers = again.changes.add;
     this.#decide({ retry: Object.keys(how).length ? how : true });
   }
 
@@ -427,7 +431,10 @@ class Connection {
     let shared = this.calls.get(number);
     if (!shared) this.calls.set(number, (shared = new Shared(this, value)));
     if (stage === "finish") this.end(shared);
-    if (stage === "response_start") shared.isStarted = false;
+    if (stage === "response_start") {
+      shared.isStarted = false;
+      shared.responses.clear();
+    } else if (this.owner.options.replay_limit && stage.startsWith("response_")) shared.responses.add(value.value);
     const handler = this.owner.handlers[stage];
     if (!handler) return value.value === undefined ? undefined : this.put(shared, value);
     this.invoke(handler, new Call(this, shared, value), shared, value);
@@ -489,11 +496,16 @@ class Connection {
     if (stage === "metrics" && shared.attempts.size) return void (shared.last = [number, reply]);
     if (this.owner.options.replay_limit && stage.startsWith("response_")) {
       const { held } = shared;
-      if (stage === "response_start" && !shared.isStarted && !reply?.retry && !reply?.fail) {
+      const decides = reply?.retry || reply?.fail;
+      shared.responses.delete(number);
+      if (stage === "response_start" && !shared.isStarted && !decides) {
         shared.pending.add(number);
         shared.held = [number, reply];
         return this.onHold?.({ call: shared.number, value: number });
       }
+      // A value before this one may be retried, or this is one of a response that was.
+      const isLater = !decides && [...shared.responses].some((other) => other < number);
+      if (held && (isLater || number < held[0])) return this.settle(shared, number, reply);
       shared.held = undefined;
       shared.isStarted = true;
       if (held && reply?.retry) shared.pending.delete(held[0]);

@@ -208,6 +208,8 @@ class _Shared:
         self.attempts, self.last = set(), None
         # With retries, the start of the response is held until a later value shows that there is no retry.
         self.held, self.is_started = None, False
+        # The numbers of the values of the response that are handled, after its held start.
+        self.responses = set()
         self.connection = connection
         self.attributes = _Attributes(dict(first.get("attributes") or {}), self.send)
 
@@ -313,7 +315,10 @@ class Call:
             raise RuntimeError("retry needs interceptor.run(retries=True)")
         how = {} if after is None else {"after": _duration(after)}
         if headers:
-            how["headers"] = {name: _text(name, value) for name, value in headers.items()}
+            again = Headers()
+            for name, text in _pairs(headers):
+                again.add(name, text)
+            how["headers"] = again._reply()["add"]
         self._decide(retry=how or True)
 
     def inject(self, *messages, request=(), response=()):
@@ -384,8 +389,10 @@ class Call:
         handler, reply = self._handler, self._reply
         self._is_done = True
         if handler.direction and not handler.reads and (not reply or reply.keys() == {"inject"}):
-            # What was received is parsed again: it shows whether the handler has changed the dict in place.
-            if result != handler.content(_parse(line, 0)[0]):
+            # What was received is parsed again: it shows whether the handler has changed the dict in place. As JSON, since
+            # Python has 1 == True.
+            before = handler.content(_parse(line, 0)[0])
+            if result != before or (handler.form == "json" and _encode(result) != _encode(before)):
                 return {**(reply or {}), **_form(result)}
         elif self._headers is not None and self._headers._changes:
             return {**(reply or {}), "headers": self._headers._reply()}
@@ -484,7 +491,9 @@ class _Connection:
         if stage == "finish":
             self.end(shared)
         if stage == "response_start":
-            shared.is_started = False
+            shared.is_started, shared.responses = False, set()
+        elif "replay_limit" in self.owner.options and stage.startswith("response_"):
+            shared.responses.add(value["value"])
         handler = self.owner.handlers.get(stage)
         if handler is None:
             return self.put(shared, value, None) if "value" in value else None
@@ -562,11 +571,16 @@ class _Connection:
             shared.last = value["value"], reply
             return
         if "replay_limit" in self.owner.options and stage.startswith("response_"):
-            decides = reply and ("retry" in reply or "fail" in reply)
+            number, decides = value["value"], reply and ("retry" in reply or "fail" in reply)
+            shared.responses.discard(number)
             if stage == "response_start" and not shared.is_started and not decides:
-                shared.pending.add(value["value"])
-                shared.held = value["value"], reply
+                shared.pending.add(number)
+                shared.held = number, reply
                 return
+            is_later = not decides and any(other < number for other in shared.responses)
+            if held and (is_later or number < held[0]):
+                # A value before this one may be retried, or this is one of a response that was.
+                return self.settle(shared, number, reply)
             shared.held, shared.is_started = None, True
             if held and reply and "retry" in reply:
                 shared.pending.discard(held[0])

@@ -183,6 +183,61 @@ def test_start_of_a_response_is_held_while_a_retry_is_possible(script):
     assert line["value"] == 3 and line["headers"] and one.receive() == {"call": 7, "upto": 5}
 
 
+RETRIES = {
+    "python": """from rpcurl import interceptor
+@interceptor.response_message
+async def message(call, message):
+    if await call.ask("?") == "again":
+        call.retry(headers={"x-a": ["1", "2"], "x-b": "3"})
+@interceptor.response_end
+def end(call):
+    pass
+interceptor.run(retries=True)
+""",
+    "node": """const { interceptor } = require("rpcurl");
+interceptor.responseMessage(async (call) => {
+  if ((await call.ask("?")) === "again") call.retry({ headers: { "x-a": ["1", "2"], "x-b": "3" } });
+});
+interceptor.responseEnd(() => {});
+interceptor.run({ retries: true });
+""",
+}
+
+
+@pytest.mark.parametrize("language", RETRIES)
+def test_start_of_a_response_is_held_until_the_first_value_after_it_is_decided(tmp_path, language):
+    path = tmp_path / "retries"
+    path.write_text(RETRIES[language])
+    if shutil.which(str(COMMANDS[language][0])) is None:
+        pytest.skip(f"{language} is not installed")
+    with Script(COMMANDS[language][0], path) as one:
+        one.greet()
+        one.value("response_start", 0)
+        one.value("response_message", 1)
+        question = one.receive()["ask"]["id"]
+        # The end is handled while the message may still be retried.
+        one.value("response_end", 2)
+        assert one.receive() == {"call": 7, "value": 2}
+        one.send({"stage": "asked", "call": 7, "id": question, "reply": "again"})
+        assert one.receive() == {"call": 7, "value": 1, "retry": {"headers": {"x-a": ["1", "2"], "x-b": "3"}}}
+        one.value("response_start", 3)
+        one.value("response_message", 4)
+        one.send({"stage": "asked", "call": 7, "id": one.receive()["ask"]["id"], "reply": "no"})
+        assert one.receive() == {"call": 7, "upto": 4}
+
+
+def test_change_of_a_number_to_a_truth_value(tmp_path):
+    path = tmp_path / "truth.py"
+    path.write_text(
+        "from rpcurl import interceptor\n@interceptor.request_message\ndef m(call, message):\n"
+        "    message.update({key: bool(value) for key, value in message.items()})\ninterceptor.run()\n"
+    )
+    with Script("python3", path) as one:
+        one.greet()
+        one.value("request_message", message={"active": 1, "deleted": 0})
+        assert one.receive() == {"call": 7, "value": 0, "message": {"active": True, "deleted": False}}
+
+
 def test_details_of_a_status_are_those_that_fail_has(script):
     one = script(response_end="content")
     one.greet()
@@ -630,9 +685,11 @@ def test_example_fault():
 
 
 def test_example_redact():
-    message = {"name": "Ada", "contacts": [{"email": "a@b", "phone": "1", "note": "n"}]}
+    contact = {"email": "a@b", "phone": "1", "note": "n"}
+    message = {"name": "Ada", "contacts": [contact], "email": ["c@d"], "phone": {"home": "2"}}
     with example("redact.py") as script:
-        redacted = {"name": "Ada", "contacts": [{"email": "[redacted]", "phone": "[redacted]", "note": "n"}]}
+        hidden = contact | {"email": "[redacted]", "phone": "[redacted]"}
+        redacted = {"name": "Ada", "contacts": [hidden], "email": ["[redacted]"], "phone": {"home": "[redacted]"}}
         assert reply(script, "response_message", message=message) == {"message": redacted}
         assert reply(script, "response_message", 1, message={"name": "Ada"}) == {}
 

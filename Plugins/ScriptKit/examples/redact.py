@@ -8,12 +8,12 @@ from rpcurl import interceptor
 FIELDS = sys.argv[1:] or ["email", "phone"]
 
 
-def redact(value):
+def redact(value, is_hidden=False):
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        if key in FIELDS and isinstance(item, str):
+        if isinstance(item, (dict, list)):
+            redact(item, is_hidden or key in FIELDS)
+        elif isinstance(item, str) and (is_hidden or key in FIELDS):
             value[key] = "[redacted]"
-        elif isinstance(item, (dict, list)):
-            redact(item)
 
 
 @interceptor.response_message
