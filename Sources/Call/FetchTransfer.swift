@@ -28,19 +28,17 @@ final class FetchTransfer: TransferDelegate {
   ) {
     self.loop = loop
     do {
-      // libcurl would end the URL at a null byte.
-      guard fetch.url.hasPrefix("https://") || fetch.url.hasPrefix("http://"),
-        fetch.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f })
-      else {
-        throw RPCError(.invalidArgument, "\(fetch.url) is not an http(s) URL", origin: .client)
+      // libcurl would end the URL at a null byte. The URL is not shown: it may contain a password.
+      guard let origin = Origin(url: fetch.url), fetch.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {
+        throw RPCError(
+          .invalidArgument, "the URL is not an http(s) URL without user information", origin: .client)
       }
       for field in fetch.headers.fields
       where !HeaderSyntax.isName(field.name) || !HeaderSyntax.isValue(field.value) {
         throw RPCError(.invalidArgument, "the header \(field.name) cannot be sent", origin: .client)
       }
       var options = options
-      let origin = Origin(url: fetch.url)
-      if origin == nil || origin != server { options.leaveServer() }
+      if origin != server { options.leaveServer() }
       // This server may use another HTTP version than the call's, and not its Unix socket.
       options.httpVersion = .negotiated
       options.unixSocket = nil
@@ -48,7 +46,7 @@ final class FetchTransfer: TransferDelegate {
       options.serverName = nil
       if let file = fetch.authoritiesFile { options.authoritiesFile = file }
       let route = Route(options, formerAddresses: formerAddresses)
-      if !fetch.allowsPlaintext, let origin, let exposure = route.exposure(of: origin) {
+      if !fetch.allowsPlaintext, let exposure = route.exposure(of: origin) {
         throw RPCError(.unauthenticated, Credentials.refusal(exposure), origin: .client)
       }
       let request = HTTPRequest(method: fetch.method, url: fetch.url, headers: fetch.headers)

@@ -27,12 +27,12 @@ struct FetchTransferTests {
   }
 
   @Test(arguments: [
-    "", "h", "file:///etc/passwd", "ftp://h/", "HTTP://h/", "http:/h", " http://h/", "http://h/a b",
-    "http://h/\0.example", "http://h/\r\nx: y", "http://h/\u{7f}",
+    "", "h", "file:///etc/passwd", "ftp://h/", "http:/h", " http://h/", "http://h/a b",
+    "http://h/\0.example", "http://h/\r\nx: y", "http://h/\u{7f}", "http://user:secret@h/",
   ])
   func refusesURL(_ url: String) throws {
     let error = try error(of: HTTPFetch(url: url))
-    #expect(error?.message == "\(url) is not an http(s) URL")
+    #expect(error?.message == "the URL is not an http(s) URL without user information")
     #expect(error?.code == .invalidArgument)
   }
 

@@ -474,7 +474,11 @@ import Testing
     ("auth,bearer=a,hosts=*", "auth: hosts: *: must be HOST, HOST:PORT or *.DOMAIN"),
     ("auth,bearer=a,allow-plaintext=maybe", "auth: allow-plaintext: must be true or false"),
     ("auth,bearer=cmd:a,timeout=never", "auth: timeout: must be a duration such as 1.5, 250ms, 2m"),
-    ("auth,token-url=id.example", "auth: token-url: is not an http(s) URL"),
+    ("auth,token-url=id.example", "auth: token-url: is not an http(s) URL without user information"),
+    (
+      "auth,token-url=https://u:p@id.example/,client-id=a,client-secret=b",
+      "auth: token-url: is not an http(s) URL without user information"
+    ),
     (
       "auth,token-url=http://id.example,client-id=a,client-secret=b",
       "auth: token-url: would send the client secret without TLS"

@@ -217,7 +217,7 @@ import Testing
     call.work()
     #expect(call.sentStart != nil)
     #expect(
-      log.lines == ["fetch: 0", "file: -1", "method: -1", "fetched: 0 , 404 none with 1 headers"])
+      log.lines == ["fetch: 0", "file: -1", "user: -1", "method: -1", "fetched: 0 , 404 none with 1 headers"])
     call.chain.cancel(RPCError(.canceled, "", origin: .client))
     call = try requests("Fetch", network: network)
     call.start()

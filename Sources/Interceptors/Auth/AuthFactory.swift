@@ -151,7 +151,9 @@ struct AuthFactory: InterceptorFactory {
   private static func client(
     _ settings: SettingsReader, url: String, allowsPlaintext: Bool, _ timeout: Duration
   ) throws(ConfigurationError) -> ClientCredentials {
-    guard let origin = Origin(url: url) else { throw settings.error("token-url", "is not an http(s) URL") }
+    guard let origin = Origin(url: url) else {
+      throw settings.error("token-url", "is not an http(s) URL without user information")
+    }
     guard !origin.isExposed || allowsPlaintext else {
       throw settings.error(
         "token-url", "would send the client secret without TLS", hint: "allow-plaintext=true allows that"

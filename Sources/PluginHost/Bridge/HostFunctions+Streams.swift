@@ -61,8 +61,9 @@ extension HostFunctions {
     let scope = try scope(call, "fetch")
     let plain = try Self.copy(fetch)
     var request = HTTPFetch(url: try plain.url.string())
-    guard request.url.hasPrefix("http://") || request.url.hasPrefix("https://") else {
-      throw ABIFailure.invalid("\"\(request.url)\" is not the URL of an HTTP server")
+    guard Origin(url: request.url) != nil else {
+      // The URL is not shown: it may contain a password.
+      throw ABIFailure.invalid("the URL is not an http(s) URL without user information")
     }
     if plain.method.size > 0 {
       request.method = try plain.method.string()

@@ -66,6 +66,8 @@ static void fetch(const rpcurl_host *host) {
   log_result(host, "fetch", host->fetch(host, current, &request, fetched, "fetched"));
   request.url = T("file:///etc/passwd");
   log_result(host, "file", host->fetch(host, current, &request, fetched, NULL));
+  request.url = T("http://user:secret@localhost:1/");
+  log_result(host, "user", host->fetch(host, current, &request, fetched, NULL));
   request.url = T("http://x");
   request.method = T("GET /");
   log_result(host, "method", host->fetch(host, current, &request, fetched, NULL));
