@@ -54,7 +54,7 @@ public final class SharedValues: Sendable {
   /// - Parameters:
   ///   - number: The number to add.
   ///   - name: The name of the value.
-  /// - Throws: An error if the name is not one of Prometheus, the number is negative or not finite, or there are too many
+  /// - Throws: An error if the name is not one of Prometheus, the number is negative, it or the sum is not finite, or there are too many
   ///   counters.
   public func add(_ number: Double, to name: String) throws(InvalidValue) {
     guard Self.isCounterName(name) else {
@@ -69,7 +69,9 @@ public final class SharedValues: Sendable {
       guard state.counters[name] != nil || state.counters.count < Self.limit else {
         throw InvalidValue("there are at most \(Self.limit) counters")
       }
-      state.counters[name, default: 0] += number
+      let sum = state.counters[name, default: 0] + number
+      guard sum.isFinite else { throw InvalidValue("the sum of the counter would not be finite") }
+      state.counters[name] = sum
     }
   }
 
