@@ -300,6 +300,13 @@ def test_new_script_has_another_name_than_the_kit(rpcurl, tmp_path):
     rpcurl("plugins", "new", "rpcurl", "--lang", "js", "--dir", tmp_path / "d").fails(2, "'rpcurl' is the name of the kit")
 
 
+@pytest.mark.parametrize("name", ["json", "select", "token"])
+def test_new_script_has_another_name_than_a_module_of_python(rpcurl, tmp_path, name):
+    made = rpcurl("plugins", "new", name, "--lang", "python", "--dir", tmp_path / "d")
+    made.fails(2, f"'{name}' is the name of a module of Python, which the script would replace")
+    rpcurl("plugins", "new", name, "--lang", "sh", "--dir", tmp_path / "e").exits(0)
+
+
 def test_new_overwrites_nothing(rpcurl, tmp_path):
     folder = tmp_path / "mine"
     folder.mkdir()

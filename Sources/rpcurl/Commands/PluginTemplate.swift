@@ -28,6 +28,12 @@ struct PluginTemplate {
     guard !templates.contains(where: { $0.path == name + ".py" || $0.path == name + ".js" }) else {
       throw Failure(.usage, "", "'\(name)' is the name of the kit", hint: "use another name")
     }
+    guard language != .python || !Self.pythonModules.split(whereSeparator: \.isWhitespace).contains(name[...])
+    else {
+      throw Failure(
+        .usage, "", "'\(name)' is the name of a module of Python, which the script would replace",
+        hint: "use another name")
+    }
     let find = String(decoding: PackageResources.find_mk, as: UTF8.self)
     let module = name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     let crate = name.replacing("-", with: "_")
@@ -39,6 +45,25 @@ struct PluginTemplate {
     isScript = [.python, .js, .sh].contains(language)
     files = templates.map { (fill($0.path), fill(String(decoding: $0.bytes, as: UTF8.self))) }
   }
+
+  /// The modules of Python's standard library, of Python 3.9 to 3.13: the folder of a script comes first in its search path.
+  private static let pythonModules = """
+    abc aifc antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb binascii bisect
+    builtins bz2 calendar cgi cgitb chunk cmath cmd code codecs codeop collections colorsys compileall concurrent
+    configparser contextlib contextvars copy copyreg crypt csv ctypes curses dataclasses datetime dbm decimal
+    difflib dis distutils doctest email encodings ensurepip enum errno faulthandler fcntl filecmp fileinput
+    fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq
+    hmac html http idlelib imaplib imghdr imp importlib inspect io ipaddress itertools json keyword lib2to3
+    linecache locale logging lzma mailbox mailcap marshal math mimetypes mmap modulefinder msilib msvcrt
+    multiprocessing netrc nis nntplib nt ntpath nturl2path numbers opcode operator optparse os ossaudiodev pathlib
+    pdb pickle pickletools pipes pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd
+    pyclbr pydoc pyexpat queue quopri random re readline reprlib resource rlcompleter runpy sched secrets select
+    selectors shelve shlex shutil signal site smtpd smtplib sndhdr socket socketserver spwd sqlite3 ssl stat
+    statistics string stringprep struct subprocess sunau symtable sys sysconfig syslog tabnanny tarfile telnetlib
+    tempfile termios textwrap this threading time timeit tkinter token tokenize tomllib trace traceback
+    tracemalloc tty turtle turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref
+    webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo
+    """
 
   /// The paths of the files with their texts, and what further words in them stand for.
   private static func templates(
