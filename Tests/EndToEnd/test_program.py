@@ -86,7 +86,7 @@ def test_size():
         pytest.skip("libcurl or OpenSSL is not built in")
     if (BUILT_IN / "libngtcp2.a").exists():
         pytest.skip("the limit is that of a program without HTTP/3")
-    assert STRIPPED.stat().st_size <= 16_650_000
+    assert STRIPPED.stat().st_size <= 16_700_000
 
 
 def test_debug_information_is_separate():
