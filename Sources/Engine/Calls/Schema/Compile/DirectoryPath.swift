@@ -25,9 +25,8 @@ package enum DirectoryPath {
   /// An absolute path without symbolic links, as far as it exists.
   static func real(_ path: String) -> String {
     for place in ancestors(path) {
-      guard let found = realpath(place, nil) else { continue }
-      defer { free(found) }
-      return absolute("\(String(cString: found))/\(path.dropFirst(place.count))", in: "/")
+      guard let found = FileContents.canonicalPath(place) else { continue }
+      return absolute("\(found)/\(path.dropFirst(place.count))", in: "/")
     }
     return path
   }
